@@ -19,6 +19,7 @@ use crate::desk::notice::{OmsEvent, OmsListener};
 use crate::fix::before::Before;
 use crate::fix::clients::Client;
 use crate::fix::mass::Listing;
+use crate::fix::names::Renamed;
 use crate::fix::venue_fields::VenueFields;
 use crate::state::OmsState;
 use crate::state::client_rate::ClientRates;
@@ -52,7 +53,6 @@ mod texts;
 
 pub use session::OmsSession;
 
-use names::Renamed;
 use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
 use requests::routes;

@@ -6,12 +6,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Decoder, Message, Tag, tag};
+use fixwire_protocol::{Message, Tag, tag};
 
 use super::{Oms, OmsSession};
 use crate::decide::venue::VenueId;
 use crate::fix::names::{
-    MissingTags, NameChange, VenueMessage, VenueNameIndex, has_field, symbol_by_id, symbol_of,
+    MissingTags, Renamed, VenueMessage, VenueNameIndex, has_field, symbol_by_id, symbol_of,
     write_with_symbol,
 };
 use crate::values::fields::carried::{allows, each_field};
@@ -20,19 +20,9 @@ use crate::values::reason::{Reason, Why};
 use crate::values::rules::RiskRules;
 use crate::values::value::Text;
 
-/// Number of fields for which memory is allocated when the first message is changed.
-const FIELDS: usize = 256;
-
 /// MaturityMonthYear(200) and MaturityDate(541).
 const MONTH: Tag = 200;
 const MATURITY_DATE: Tag = 541;
-
-/// A message whose names were changed.
-pub(super) struct Renamed {
-    bytes: Vec<u8>,
-    changes: Vec<NameChange>,
-    decoder: Decoder,
-}
 
 /// The symbol of the instrument that a request names by SecurityID(48) alone.
 #[inline]
@@ -238,17 +228,8 @@ fn renamed<T>(
     write: impl FnOnce(&Oms, &mut Renamed),
     handle: impl FnOnce(&mut Oms, &Message<'_>) -> T,
 ) -> T {
-    let mut renamed = oms.renamed.take().unwrap_or_else(|| {
-        let mut decoder = Decoder::with_capacity(FIELDS);
-        for dictionary in &oms.dictionaries {
-            decoder.learn(dictionary);
-        }
-        Box::new(Renamed {
-            bytes: Vec::with_capacity(4 << 10),
-            changes: Vec::with_capacity(64),
-            decoder,
-        })
-    });
+    let kept = oms.renamed.take();
+    let mut renamed = kept.unwrap_or_else(|| Box::new(Renamed::new(&oms.dictionaries)));
     renamed.bytes.clear();
     write(oms, &mut renamed);
     let Renamed { bytes, decoder, .. } = &mut *renamed;

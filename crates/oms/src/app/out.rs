@@ -15,7 +15,7 @@ use crate::fix::before::Before;
 use crate::fix::carried::LineContract;
 use crate::fix::clients::{self, Client};
 use crate::fix::lines::{self, VenueLine};
-use crate::fix::names::{MissingTags, VenueNameIndex};
+use crate::fix::names::{MissingTags, NamingLine, VenueNameIndex};
 use crate::fix::reports;
 use crate::fix::venue_fields::VenueFields;
 use crate::state::OmsState;
@@ -277,8 +277,10 @@ impl Sink for Out<'_> {
                 version: link.version,
                 contract: self.links.contracts.get(line).and_then(Option::as_ref),
                 whose: self.links.whose.get(line).map_or(&NO_TAGS, |it| it),
-                number: line,
-                not_named: self.links.not_named.get(line).unwrap_or(&NONE_MISSING),
+                names: NamingLine {
+                    number: line,
+                    missing: self.links.not_named.get(line).unwrap_or(&NONE_MISSING),
+                },
             };
             lines::send(state, &sent, link, self.outbox);
         } else if !self.links.tmp.send(state, &sent, line) {

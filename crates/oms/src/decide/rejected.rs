@@ -84,6 +84,7 @@ impl Core {
             return Err(Reason::of(Why::NotAllowed));
         }
         let rule = self.rule(terms.instrument)?;
+        self.check_not_expired(terms.instrument, rule)?;
         // The symbol may have more decimals since.
         if terms.quantity > MOST {
             return Err(Reason::of(Why::Number));

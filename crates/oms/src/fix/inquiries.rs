@@ -1,12 +1,13 @@
 //! Price inquiries in messages: a client's QuoteRequest(R) goes on to a venue, and the venue's answer goes to the
 //! client as QuoteStatusReport(AI) or QuoteRequestReject(AG), in FIX 4.2 as QuoteAcknowledgement(b).
 
-use fixwire_protocol::{Body, Indexed, Message, Outbox, Precision, Refusal, Timestamp, tag, value};
+use fixwire_protocol::{
+    Body, Indexed, Message, Outbox, Precision, Refusal, SessionId, Timestamp, tag, value,
+};
 
 use super::PutQuantity as _;
 use super::clients::Client;
-use super::lines::VenueLine;
-use super::names::Named;
+use super::names::{Named, NamingLine};
 use super::requests::{byte, required};
 use crate::decide::inquiries::NewInquiry;
 use crate::decide::venue::cut;
@@ -59,10 +60,10 @@ pub(crate) fn inquiry<'a>(
 pub(crate) fn send(
     state: &OmsState,
     inquiry: &SentInquiry<'_>,
-    to: VenueLine<'_>,
+    line: SessionId,
+    names: NamingLine<'_>,
     outbox: &mut Outbox,
 ) {
-    let line = to.session;
     if canary::is(OmsPlantedFault::InquireTwice) {
         let mut twice = outbox.begin(line, b"R");
         twice.uint(tag::QUOTE_REQ_ID, inquiry.number);
@@ -71,7 +72,7 @@ pub(crate) fn send(
     let mut out = outbox.begin(line, b"R");
     out.uint(tag::QUOTE_REQ_ID, inquiry.number)
         .uint(tag::NO_RELATED_SYM, 1);
-    let names = Named::of_instrument(state, inquiry.instrument, b"R", to);
+    let names = Named::of_instrument(state, inquiry.instrument, b"R", names);
     names.put_instrument(state, inquiry.instrument, &mut out);
     if let Some(side) = inquiry.side {
         out.char(tag::SIDE, side.byte());

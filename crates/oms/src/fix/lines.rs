@@ -11,7 +11,7 @@ use siphasher::sip::SipHasher13;
 use super::PutQuantity as _;
 use super::carried::{CarriedPart, LineContract};
 use super::inquiries;
-use super::names::{MissingTags, Named};
+use super::names::{Named, NamingLine};
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
@@ -43,10 +43,8 @@ pub(crate) struct VenueLine<'a> {
     pub contract: Option<&'a LineContract>,
     /// Tags of the order's fields that a cancel (first) and a status request of the OMS (second) repeat.
     pub whose: &'a [Vec<Tag>; 2],
-    /// The number of the line's session.
-    pub number: SessionNo,
-    /// The tags of names at the venue that requests of the line cannot have.
-    pub not_named: &'a MissingTags,
+    /// The names in its requests.
+    pub names: NamingLine<'a>,
 }
 
 /// Writes the order, request or status request that an event sends.
@@ -73,7 +71,9 @@ pub(crate) fn send(
                 new_order(state, order, line, outbox);
             }
         }
-        Outgoing::Inquiry(ref inquiry) => inquiries::send(state, inquiry, line, outbox),
+        Outgoing::Inquiry(ref inquiry) => {
+            inquiries::send(state, inquiry, line.session, line.names, outbox)
+        }
         Outgoing::StrayCancel {
             order,
             former,
@@ -102,7 +102,7 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
         quantity: parts,
     } = state.scales(order.instrument);
     let kind = order.sent_kind();
-    let names = Named::of(state, order, b"D", line);
+    let names = Named::of(state, order, b"D", line.names);
     let mut out = outbox.begin(line.session, b"D");
     let carries = !state.carried.is_empty() || line.contract.is_some();
     let carried = || CarriedPart {
@@ -184,7 +184,7 @@ fn change(
     let kind = order.sent_kind();
     let is_replace = request.kind == RequestKind::Replace;
     let msg_type: &[u8] = if is_replace { b"G" } else { b"F" };
-    let names = Named::of(state, order, msg_type, line);
+    let names = Named::of(state, order, msg_type, line.names);
     let mut out = outbox.begin(line.session, msg_type);
     let carries = !state.carried.is_empty() || line.contract.is_some();
     let carried = || {
@@ -273,7 +273,7 @@ fn ask(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox
         false => state.deciding(order),
     };
     let current = decides.unwrap_or(order.current);
-    let names = Named::of(state, order, b"H", line);
+    let names = Named::of(state, order, b"H", line.names);
     let mut out = outbox.begin(line.session, b"H");
     let carried = || CarriedPart {
         msg_type: b"H",

@@ -2,11 +2,11 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Body, Dictionary, Field, Message, SOH, Tag, tag};
+use fixwire_protocol::{Body, Decoder, Dictionary, Field, Message, SOH, Tag, tag};
 
-use super::lines::VenueLine;
 use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::venue_names::{LineNames, value_of};
@@ -55,6 +55,14 @@ pub(crate) fn has_field(dictionary: &Dictionary, msg_type: &[u8], tag: Tag) -> b
     })
 }
 
+/// A line, for the names in requests that are sent on it.
+#[derive(Clone, Copy)]
+pub(crate) struct NamingLine<'a> {
+    /// The number of its session.
+    pub number: SessionNo,
+    pub missing: &'a MissingTags,
+}
+
 /// The fields that name the instrument and the account of an order in a request to its venue.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a> {
@@ -76,7 +84,7 @@ impl<'a> Named<'a> {
         state: &'a OmsState,
         order: &Order,
         msg_type: &[u8],
-        line: VenueLine<'a>,
+        line: NamingLine<'a>,
     ) -> Self {
         if state.venue_names.is_empty() {
             return Self::PLAIN;
@@ -91,12 +99,12 @@ impl<'a> Named<'a> {
         state: &'a OmsState,
         instrument: InstrumentNo,
         msg_type: &[u8],
-        line: VenueLine<'a>,
+        line: NamingLine<'a>,
     ) -> Self {
         Self {
             instrument: state.venue_names.instrument(line.number, instrument),
             account: None,
-            missing: line.not_named.in_request(msg_type),
+            missing: line.missing.in_request(msg_type),
         }
     }
 
@@ -269,6 +277,26 @@ pub(crate) fn write_with_symbol(message: &Message<'_>, symbol: &[u8], to: &mut V
     }
 }
 
+/// Buffers of a message whose names are changed.
+pub(crate) struct Renamed {
+    pub bytes: Vec<u8>,
+    pub changes: Vec<NameChange>,
+    pub decoder: Decoder,
+}
+
+impl Renamed {
+    /// Allocates the memory that most messages need.
+    pub(crate) fn new(dictionaries: &[Arc<Dictionary>]) -> Self {
+        let mut decoder = Decoder::with_capacity(256);
+        dictionaries.iter().for_each(|it| decoder.learn(it));
+        Self {
+            bytes: Vec::with_capacity(4 << 10),
+            changes: Vec::with_capacity(64),
+            decoder,
+        }
+    }
+}
+
 /// A message of a venue, and what its line names.
 pub(crate) struct VenueMessage<'a> {
     pub state: &'a OmsState,
@@ -305,7 +333,7 @@ impl VenueMessage<'_> {
         }
         changes.sort_unstable_by_key(|change| change.at);
         let mut changes = changes.iter().peekable();
-        for at in 0..fields.len() {
+        for (at, field) in fields.iter().enumerate() {
             let change = changes.next_if(|change| change.at == at);
             match change.map(|change| change.what) {
                 None => to.extend_from_slice(message.raw(at..at + 1)),
@@ -317,8 +345,7 @@ impl VenueMessage<'_> {
                     put(to, tag::ACCOUNT, &[self.state.accounts().name(of)]);
                 }
                 Some(Change::Foreign) => {
-                    let value = message.value(fields[at]);
-                    put(to, fields[at].tag, &[value, OF_VENUE]);
+                    put(to, field.tag, &[message.value(*field), OF_VENUE]);
                 }
             }
         }
@@ -449,7 +476,8 @@ fn put(to: &mut Vec<u8>, tag: Tag, value: &[&[u8]]) {
     to.push(SOH);
 }
 
-/// Whether a message of a line names another instrument than `of`, by the names of the line.
+/// Whether a message of a line names another instrument than `of`, by the names of the OMS or of the line. Without
+/// Symbol(55) it names another one only if that is a leg of `of`.
 #[cold]
 pub(crate) fn names_other(
     state: &OmsState,
@@ -458,7 +486,16 @@ pub(crate) fn names_other(
     message: &Message<'_>,
 ) -> bool {
     let said = SaidName::of(message, message.fields(), INSTRUMENTS[0]);
-    let names = line.and_then(|line| state.venue_names.instrument(line, of));
-    let is_plain = said.symbol == Some(state.instruments().name(of));
-    said.symbol.is_some() && !is_plain && !names.is_some_and(|fields| said.is(fields))
+    let is_at_venue = |of: InstrumentNo| {
+        let names = line.and_then(|line| state.venue_names.instrument(line, of));
+        names.is_some_and(|fields| said.is(fields))
+    };
+    match said.symbol {
+        Some(symbol) => symbol != state.instruments().name(of) && !is_at_venue(of),
+        None => {
+            let legs = state.spreads.legs(of).into_iter().flatten();
+            let mut legs = legs.map(|leg| leg.instrument);
+            legs.any(is_at_venue)
+        }
+    }
 }

@@ -29,6 +29,8 @@ const ACCOUNT_COLUMNS: [&str; 11] = [
 ];
 
 type Mistake = (String, &'static str);
+/// Mistakes with the line numbers of their rows.
+type RowMistakes = Vec<(usize, Mistake)>;
 
 /// A row with its line number.
 struct NameRow {
@@ -42,7 +44,7 @@ fn read(
     value: TomlValue<'_>,
     columns: (&[&str], &[&str]),
     row: fn(&Reader<'_>, &Row<'_>) -> Result<String, Mistake>,
-    check: fn(&Reader<'_>, &[NameRow], &mut Vec<(usize, Mistake)>),
+    check: fn(&Reader<'_>, &[NameRow], &mut RowMistakes),
 ) -> Result<VenueNameFile, Diagnostic> {
     let Some(CsvText { file, text }) = reader.open_csv(value)? else {
         return Err(value.wrong(format!("{} must be the name of a CSV file", value.key), ""));
@@ -184,7 +186,7 @@ fn put(to: &mut String, tag: &str, column: &str, value: &str) -> Result<(), Mist
 }
 
 /// Checks that a report of the venue can name only one instrument by the fields of each row.
-fn check_symbols(reader: &Reader<'_>, rows: &[NameRow], wrong: &mut Vec<(usize, Mistake)>) {
+fn check_symbols(reader: &Reader<'_>, rows: &[NameRow], wrong: &mut RowMistakes) {
     let value = |row: &NameRow, tag: u32| value_of(&row.rule.fields, tag).map(Vec::from);
     let named: BTreeSet<&str> = rows.iter().map(|row| row.rule.name.as_str()).collect();
     let mut before: BTreeMap<Vec<u8>, Vec<&NameRow>> = BTreeMap::new();

@@ -242,3 +242,25 @@ fn each_mistake_of_the_file_is_named() {
     let right = format!("{head}X,1,,,,,7,8,2026-12,2026-12-18\nY,1,,,,,7,M,2026-12-18,\n");
     assert_eq!(mistakes("", &[("instruments.csv", &right)]), [""; 0]);
 }
+
+#[test]
+fn an_order_that_a_control_rejected_is_not_run_again_after_the_expiry() {
+    let mut desk = desk("");
+    let said = desk.says(
+        CLIENT,
+        "D",
+        &order("C1", "55=XYZ|").replace("38=10", "38=5000"),
+    );
+    let text = to(&said, CLIENT, "8")[0].get(58).unwrap().to_owned();
+    assert!(text.starts_with("RC6"), "{text}");
+    let expired = INSTRUMENTS.replace("XNYS,CS,,\nABC", "XNYS,CS,,2026-11-22\nABC");
+    assert_ne!(expired, INSTRUMENTS);
+    desk.set_file("instruments.csv", &expired);
+    desk.hear(&Input::Restart(0, true));
+    log_on(&mut desk);
+    let said = desk.hear(&Input::Command(
+        "rerun order=CLIENT/C1 without=RC6".to_owned(),
+    ));
+    assert_eq!(to(&said, VENUE, "D").len(), 0);
+    assert_eq!(desk.state().violations(), 0);
+}

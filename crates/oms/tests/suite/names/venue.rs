@@ -111,6 +111,29 @@ fn the_venue_gets_its_own_names_and_clients_those_of_the_oms() {
 }
 
 #[test]
+fn names_replace_fields_of_clients_and_settings() {
+    let more = "carry = [48, 22, 207]\nset = {581 = \"6\"}";
+    let mut desk = desk(&format!("{BOTH}\n{more}"));
+    let count = |said: &Said, tag: u32| said.fields.iter().filter(|it| it.0 == tag).count();
+    let by_id = "55=XYZ|48=US0000000001|22=4|207=XNYS|660=1|581=7|";
+    let said = desk.says(CLIENT, "D", &order("C1", by_id));
+    assert_eq!(sent(&said, "D"), "XYZ.V US0000000001 4 XNYS OMNI 1");
+    let message = &to(&said, VENUE, "D")[0];
+    assert_eq!(message.get(660), Some("99"));
+    for tag in NAMES.iter().chain(&[660]) {
+        assert_eq!(count(message, *tag), 1, "{tag}");
+    }
+    // What the names do not have goes on as the settings say.
+    let said = desk.says(
+        CLIENT,
+        "D",
+        &order("C2", "55=ABC|48=US0000000002|22=4|1=HOUSE|"),
+    );
+    assert_eq!(sent(&said, "D"), "SWAP US0000000002 4 - HOUSE 6");
+    assert_eq!(desk.state().violations(), 0);
+}
+
+#[test]
 fn names_go_to_venues_of_each_version() {
     for version in [Version::Fix42, Version::Fix50Sp2] {
         let mut setup = setup(BOTH, version);
@@ -227,7 +250,7 @@ fn legs_prices_and_states_of_markets_have_the_names_of_the_venue() {
         format!("37=V2|11=2|17={exec}|150=F|39=1|54={side}|38=10|32=3|31=101|442=2|{names}")
     };
     said.extend(desk.says(VENUE, "8", &leg("L1", "55=[N/A]|48=M-JUN|22=8|30=XEUR|", 1)));
-    said.extend(desk.says(VENUE, "8", &leg("L2", "55=[N/A]|48=M-MAR|22=8|30=XEUR|", 2)));
+    said.extend(desk.says(VENUE, "8", &leg("L2", "48=M-MAR|22=8|30=XEUR|", 2)));
     let told = to(&said, CLIENT, "8");
     let told: Vec<String> = told.iter().map(|it| values(it, &SAID)).collect();
     assert!(told.len() > 5, "{told:?}");
