@@ -23,6 +23,7 @@ use crate::fix::names::Renamed;
 use crate::fix::venue_fields::VenueFields;
 use crate::state::OmsState;
 use crate::state::client_rate::ClientRates;
+use crate::state::orders::venue_names::NAME_MAX;
 use crate::state::tag_counts::{DroppedFields, NotUsed};
 use crate::values::day::{DayFinder, DaySpan};
 use crate::values::fields::carried::{CarriedFields, Gathered};
@@ -65,6 +66,9 @@ const ROOM: (usize, usize) = (16, 16 << 10);
 /// Additional output for each client that gets the reports of orders placed elsewhere: the number of entries, and the
 /// sum of their bytes.
 const WATCHED: (usize, usize) = (4, 2 << 10);
+/// Additional bytes for names at venues: a quote and the cancels of the quote before it name an instrument and an account
+/// in four messages.
+const NAMED: usize = 4 * 2 * NAME_MAX;
 /// Maximum number of events in one step of a longer task.
 const STEP: usize = 64;
 
@@ -279,7 +283,12 @@ impl Oms {
     /// bytes.
     fn room(&self) -> (usize, usize) {
         let (each, watchers) = (1 + self.rules().drop_copies.len(), self.watchers.len());
-        let bytes = ROOM.1 * each + WATCHED.1 * watchers;
+        let named = if self.links.venue_names.is_empty() {
+            0
+        } else {
+            NAMED
+        };
+        let bytes = ROOM.1 * each + WATCHED.1 * watchers + named;
         // A translation is shorter than the rest of its message, so twice the bytes are enough.
         let bytes = bytes << u8::from(self.languages.is_some());
         (ROOM.0 * each + WATCHED.0 * watchers, bytes)
