@@ -256,6 +256,16 @@ mod tests {
             }),
             fill(1, 12, 16),
             taken(3, b"C"),
+            OrderEvent::Request(RequestEvent::Fields {
+                number: 3,
+                header: b"",
+                body: b"9717=G\x01",
+                kept: b"",
+            }),
+            OrderEvent::Request(RequestEvent::Marked {
+                number: 3,
+                marks: b"\x08\x00\x00GA904",
+            }),
             sent(3),
             OrderEvent::Line(LineEvent::LineDown {
                 line: SessionNo::new(1),

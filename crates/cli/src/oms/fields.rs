@@ -6,7 +6,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
 
 /// Rows of `check` for an OMS: the keys `carry`, `set`, `map`, `drop` and `refuse` for request fields, by user and line
-/// group.
+/// group, and `tmp_fields` of line groups.
 pub fn shown(rules: &RiskRules) -> Vec<(String, String)> {
     let name = Dictionary::built_in(Version::Fix50Sp2);
     let named = |tag: Tag| match name.field(tag) {
@@ -29,7 +29,11 @@ pub fn shown(rules: &RiskRules) -> Vec<(String, String)> {
         rows.filter(|(_, text)| !text.is_empty())
             .collect::<Vec<_>>()
     };
-    let rows: Vec<_> = users.chain(groups).flat_map(rows_of).collect();
+    let mut rows: Vec<_> = users.chain(groups).flat_map(rows_of).collect();
+    rows.extend(rules.groups.iter().filter_map(|group| {
+        let text = group.tmp_fields.text(named);
+        (!text.is_empty()).then(|| (format!("line_group.{}.tmp_fields", group.name), text))
+    }));
     if rows.is_empty() {
         let none =
             "no field: the OMS rejects a request with a field that would not reach the venue";

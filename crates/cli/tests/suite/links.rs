@@ -117,6 +117,33 @@ fn check_shows_the_link_of_an_oms() {
 }
 
 #[test]
+fn check_shows_which_fields_of_requests_go_over_tmp() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    oms(folder);
+    let with = |table: &str| {
+        let key = format!("number_pool = \"FUT\"\ntmp_fields = {table}\n");
+        write(folder, "oms-tmp.toml", &[("number_pool = \"FUT\" ", &key)]);
+    };
+    with("{order_source = 9717, investor_flag = 582, info_source = \"904\"}");
+    let table = check(folder, &["oms-tmp.toml"]);
+    let row = "line_group.FUT.tmp_fields order_source = 9717, info_source = \"904\", investor_flag = \
+               CustOrderCapacity(582)";
+    has(&table, &[row]);
+    with("{order_sorce = 9717}");
+    let output = ask(folder, &["check", "oms-tmp.toml"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for says in [
+        "oms-tmp.toml:57:15",
+        "tmp_fields cannot fill order_sorce",
+        "did you mean order_source?",
+    ] {
+        assert!(said.contains(says), "{says}\n{said}");
+    }
+}
+
+#[test]
 fn check_shows_the_link_of_an_exchange_without_sessions() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "exchange-tmp.toml", &[]);

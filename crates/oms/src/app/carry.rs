@@ -13,15 +13,14 @@ use fixwire_protocol::{Field, Message, SOH, Tag, tag};
 use super::fields::{FieldUse, first_unusual};
 use super::session::Reach;
 use super::{Oms, names};
-use crate::decide::refusals::LostField;
 use crate::fix::carried::{LineContract, whose};
 use crate::state::orders::Order;
 use crate::values::fields::carried::{CarriedFields, SentBecause, group_len, splits};
-use crate::values::fields::contract::{Contract, Passage};
+use crate::values::fields::contract::Passage;
 use crate::values::fields::field_table::request_bit;
-use crate::values::fields::{QUOTE_MAX, is_taken};
+use crate::values::fields::{LostBecause, LostField, QUOTE_MAX, check_taken};
 use crate::values::ids::{SessionNo, Table};
-use crate::values::rules::UserRule;
+use crate::values::rules::{LineGroup, UserRule};
 
 impl Oms {
     /// Finds the lines to which requests for each line group may be sent.
@@ -37,7 +36,8 @@ impl Oms {
     /// Finds the settings for the fields of requests, at the start and after a reload.
     pub(super) fn find_contracts(&mut self) {
         let sets = |user: &UserRule| user.contract.sets().next().is_some();
-        let merges = self.rules().groups.iter().any(|group| group.merges);
+        let adds = |group: &LineGroup| group.merges || !group.tmp_fields.has_no_tag();
+        let merges = self.rules().groups.iter().any(adds);
         self.adds_fields = merges || self.rules().users.iter().any(sets);
         self.looks_at_all = self.adds_fields || self.rules().has_conditions();
         let names = self.core.state().sessions();
@@ -151,7 +151,9 @@ impl Oms {
         } = self;
         let rules = core.rules();
         let rule = group.and_then(|group| rules.groups.get(group));
-        let merging = rule.filter(|rule| message.msg_type() == b"G" && rule.merges);
+        // Each request over TMP has all fields of TMP.
+        let merges = |rule: &LineGroup| rule.merges || rule.over_tmp;
+        let merging = rule.filter(|rule| message.msg_type() == b"G" && merges(rule));
         let reach = group.and_then(|group| self.reaches.get(group));
         let (Some(rule), Some(reach), Some((order, is_unsent))) = (merging, reach, order) else {
             return Ok(());
@@ -163,8 +165,7 @@ impl Oms {
             .groups
             .iter()
             .filter(|it| rule.helpers.contains(&it.name));
-        let contracts = helpers.map(|it| &it.contract).chain([&rule.contract]);
-        let contracts: Vec<_> = contracts.collect();
+        let groups: Vec<_> = helpers.chain([rule]).collect();
         let bit = request_bit(b"G");
         let CarriedFields { header, body, .. } = core.state().carried.of(order);
         for (part, is_header) in [(header, true), (body, false)] {
@@ -181,13 +182,10 @@ impl Oms {
                 if gathered.has(tag) || one_field(tag).any(|tag| message.has(tag)) {
                     continue;
                 }
-                let is_refused = |field: &&Field| {
-                    let value = carried.value(**field);
-                    let takes = |it: &&Contract| is_taken(it, user, bit, field.tag, value);
-                    !contracts.iter().all(takes)
-                };
-                if let Some(field) = field.iter().find(is_refused) {
-                    return Err(field.tag.into());
+                for field in field {
+                    let value = carried.value(*field);
+                    let mut groups = groups.iter();
+                    groups.try_for_each(|it| check_taken(it, user, bit, field.tag, value))?;
                 }
                 if is_unsent || reach.is_in_replaces(tag) {
                     gathered.add(tag, is_header, |to| to.extend_from_slice(whole));
@@ -196,11 +194,8 @@ impl Oms {
                 }
                 let limit = rules.carried_bytes;
                 if gathered.fields().len() > limit {
-                    let limit = Some(limit);
-                    return Err(LostField {
-                        limit,
-                        ..tag.into()
-                    });
+                    let why = LostBecause::TooLong(limit);
+                    return Err(LostField { tag, why });
                 }
             }
         }
@@ -262,19 +257,19 @@ impl Oms {
         let user = self.core.user(index).ok().map(|user| &user.contract);
         let bit = request_bit(message.msg_type());
         let groups = &self.rules().groups;
-        let helpers = group
-            .and_then(|group| groups.get(group))
-            .map(|it| &it.helpers);
-        for helper in groups
-            .iter()
-            .filter(|it| helpers.is_some_and(|all| all.contains(&it.name)))
-        {
-            let is_refused = |field: &&Field| {
-                let value = message.value(**field);
-                !is_taken(&helper.contract, user, bit, field.tag, value)
-            };
-            if let Some(field) = fields.iter().find(is_refused) {
-                return Err(field.tag.into());
+        let rule = group.and_then(|group| groups.get(group));
+        let is_reached = |it: &&LineGroup| {
+            rule.is_some_and(|rule| rule.name == it.name || rule.helpers.contains(&it.name))
+        };
+        for reached in groups.iter().filter(is_reached) {
+            for field in fields {
+                let value = message.value(*field);
+                let of_user = user.and_then(|contract| contract.of(field.tag));
+                let value = match of_user.map(|it| it.pass(value)) {
+                    Some(Passage::Value(changed)) => changed,
+                    _ => value,
+                };
+                check_taken(reached, user, bit, field.tag, value)?;
             }
         }
         let is_new = self.gathered.add(tag, is_header, |to| {
@@ -295,8 +290,11 @@ impl Oms {
         match is_new && is_short {
             true => Ok(len),
             false => Err(LostField {
-                limit: (!is_short).then_some(limit),
-                ..tag.into()
+                tag,
+                why: match is_short {
+                    true => LostBecause::NotSent,
+                    false => LostBecause::TooLong(limit),
+                },
             }),
         }
     }

@@ -4,8 +4,8 @@
 use fixwire_protocol::{Field, Message, Tag, tag};
 
 use super::{Oms, names};
-use crate::decide::refusals::LostField;
 use crate::state::tag_counts::ContractOf;
+use crate::values::fields::{LostBecause, LostField};
 use crate::values::fields::carried::SentBecause;
 use crate::values::fields::contract::{Passage, Treatment};
 use crate::values::fields::field_table::{
@@ -14,6 +14,7 @@ use crate::values::fields::field_table::{
 };
 use crate::values::ids::SessionNo;
 use crate::values::locate::is_value;
+use crate::values::rules::LineGroup;
 
 /// What becomes of a field of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -88,8 +89,8 @@ impl Oms {
             && let Some(reason) = names::other_security(self, message)
         {
             return Some(LostField {
-                reason: Some(reason),
-                ..tag::SECURITY_ID.into()
+                tag: tag::SECURITY_ID,
+                why: LostBecause::Rejected(reason),
             });
         }
         let mut at = from;
@@ -153,9 +154,12 @@ impl Oms {
         }
         // The OMS writes the field of a number pool itself.
         let is_number = self.rules().pools.iter().any(|it| it.tag == field.tag);
+        let rule = group.and_then(|group| self.rules().groups.get(group));
+        let fills_tmp = |rule: &LineGroup| rule.over_tmp && rule.tmp_fields.of(field.tag).is_some();
         match request_treatment(field.tag, bit) {
             _ if bit & ORDERING == 0 || is_number => FieldUse::Refused,
             Some(Treatment::Carry) => found.unwrap_or(FieldUse::Sent(SentBecause::OfTable)),
+            _ if rule.is_some_and(fills_tmp) => FieldUse::Sent(SentBecause::Named),
             _ => found.unwrap_or(FieldUse::Refused),
         }
     }

@@ -7,9 +7,10 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Field, Message, Tag, tag};
 
-use crate::fix::carried::{SetField, is_set_in, set_fields};
+use crate::fix::carried::{SetField, everywhere, is_set_in, set_fields};
 use crate::values::fields::carried::{SentBecause, allows, group_len};
 use crate::values::fields::contract::Contract;
+use crate::values::fields::tmp_fields::TmpFields;
 use crate::values::rules::LineGroup;
 
 /// A session of the OMS. Its index is its `SessionId` in the engine.
@@ -76,8 +77,8 @@ pub(super) struct Reach {
     dictionaries: Vec<Arc<Dictionary>>,
     /// Identity fields that a line has in the header of each of its messages.
     identities: Vec<Tag>,
-    /// Whether one of the lines speaks TMP, which does not have FIX fields.
-    over_tmp: bool,
+    /// The fields that requests may have over TMP, for each group whose lines speak it.
+    over_tmp: Vec<TmpFields>,
 }
 
 impl Reach {
@@ -85,7 +86,9 @@ impl Reach {
         let mut reach = Self::default();
         let is_helper = |it: &&LineGroup| group.helpers.contains(&it.name);
         for group in core::iter::once(group).chain(groups.iter().filter(is_helper)) {
-            reach.over_tmp |= group.over_tmp;
+            reach
+                .over_tmp
+                .extend(group.over_tmp.then_some(group.tmp_fields));
             let lines = sessions.iter().filter(|it| group.lines.contains(&it.name));
             lines.for_each(|line| reach.add(line));
         }
@@ -100,7 +103,7 @@ impl Reach {
         self.identities.extend(line.own_header());
     }
 
-    /// The tag that one of the lines refuses: of a field, or of a NumInGroup field with its group.
+    /// The tag that one of the lines that speak FIX refuses: of a field, or of a NumInGroup field with its group.
     pub(super) fn refused(
         &self,
         from: &Dictionary,
@@ -110,7 +113,7 @@ impl Reach {
         sent_in: &[&[u8]],
     ) -> Option<Tag> {
         let first = fields.first()?.tag;
-        if self.over_tmp || self.identities.contains(&first) {
+        if self.identities.contains(&first) {
             return Some(first);
         }
         let mut lines = self.dictionaries.iter();
@@ -133,11 +136,13 @@ impl Reach {
     /// The fields that the setting `set` adds to a message: those that all lines have in this message.
     pub(super) fn sets(&self, contract: &Contract, msg_type: &[u8]) -> Vec<SetField> {
         let mut lines = self.dictionaries.iter();
-        let Some(first) = lines.next().filter(|_| !self.over_tmp) else {
-            return Vec::new();
+        let mut sets = match lines.next() {
+            Some(first) => set_fields(contract, first),
+            None if self.over_tmp.is_empty() => Vec::new(),
+            None => everywhere(contract),
         };
-        let mut sets = set_fields(contract, first);
-        sets.retain(|set| is_set_in(set, msg_type));
+        let fills_tmp = |set: &SetField| self.over_tmp.iter().all(|it| it.of(set.tag).is_some());
+        sets.retain(|set| is_set_in(set, msg_type) && fills_tmp(set));
         for line in lines {
             let others = set_fields(contract, line);
             let has = |set: &SetField| {

@@ -308,11 +308,9 @@ impl Core {
     /// Sends both sides of a quote on a session. Over TMP the sides share one number of a pool, over FIX each side has
     /// its own.
     fn send_quote_on(&mut self, at: i64, bid: Number, line: SessionNo, sink: &mut impl Sink) {
-        if !self.state.carried.is_empty() {
-            let mut refused = (bid..bid + 2).map(|side| self.refused_by(line, side));
-            if let Some(tag) = refused.find_map(|tag| tag) {
-                return self.reject_sides(at, bid, Reason::not_carried(tag), sink);
-            }
+        let sides = [bid, bid + 1].map(|side| self.carried_by(line, side));
+        if let Some(lost) = sides.iter().find_map(|side| side.err()) {
+            return self.reject_sides(at, bid, Reason::of_field(lost), sink);
         }
         if !self.pools.is_empty() {
             let last = if self.speaks_tmp(line) { bid } else { bid + 1 };
@@ -322,6 +320,9 @@ impl Core {
                     return self.reject_sides(at, bid, Reason::of(Why::OtherSide), sink);
                 }
             }
+        }
+        for (number, marks) in (bid..).zip(sides) {
+            self.mark(at, number, marks.unwrap_or_default(), sink);
         }
         self.emit(
             at,

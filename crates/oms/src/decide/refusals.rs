@@ -8,48 +8,30 @@ use crate::decide::quotes::NewQuote;
 use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
+use crate::values::fields::{LostBecause, LostField};
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 
-/// The field because of which a request is refused.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct LostField {
-    pub tag: Tag,
-    /// Maximum number of bytes of carried fields, if this field exceeds it; `None` when the field would not reach the
-    /// venue.
-    pub limit: Option<usize>,
-    /// The reason, if it is another one than that the field would not reach the venue.
-    pub reason: Option<Reason>,
-}
-
-impl From<Tag> for LostField {
-    fn from(tag: Tag) -> Self {
-        Self {
-            tag,
-            limit: None,
-            reason: None,
-        }
-    }
-}
-
 impl Reason {
-    /// The reason for a field that would not reach the venue, or that makes the carried fields too long.
-    fn of_field(lost: LostField) -> Self {
-        if let Some(reason) = lost.reason {
-            return reason;
-        }
+    /// The reason for a field that would not reach the venue, that makes the carried fields too long, whose value does
+    /// not fit TMP, or that is rejected for a reason of its own.
+    pub(crate) fn of_field(LostField { tag, why }: LostField) -> Self {
+        let (why, limit) = match why {
+            LostBecause::NotSent => (Why::NotCarried, 0),
+            LostBecause::TooLong(limit) => (Why::NotCarried, limit as i128),
+            LostBecause::NotOverTmp(field) => (Why::TmpField, field.number().into()),
+            LostBecause::Rejected(reason) => return reason,
+        };
         Self {
-            limit: lost.limit.map_or(0, |limit| limit as i128),
-            ..Self::not_carried(lost.tag)
+            value: tag.into(),
+            limit,
+            ..Self::of(why)
         }
     }
 
     /// The reason for a field that would not reach the venue.
     pub(crate) fn not_carried(tag: Tag) -> Self {
-        Self {
-            value: tag.into(),
-            ..Self::of(Why::NotCarried)
-        }
+        Self::of_field(tag.into())
     }
 }
 

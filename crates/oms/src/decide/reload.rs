@@ -19,9 +19,8 @@ use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
 use crate::state::orders::Order;
 use crate::state::reload::short;
 use crate::values::fields::carried::{CarriedField, CarriedFields, each_field};
-use crate::values::fields::contract::Contract;
+use crate::values::fields::check_taken;
 use crate::values::fields::field_table::request_bit;
-use crate::values::fields::is_taken;
 use crate::values::ids::{InstrumentNo, Table};
 use crate::values::rules::RiskRules;
 use crate::values::show::{Parts, counted};
@@ -233,15 +232,15 @@ impl Core {
                 .groups
                 .iter()
                 .filter(|it| group.helpers.contains(&it.name));
-            let contracts: Vec<_> = helpers.chain([group]).map(|it| &it.contract).collect();
+            let groups: Vec<_> = helpers.chain([group]).collect();
             let bit = request_bit(b"D");
             let is_refused = |field: &CarriedField<'_>| {
-                let takes = |it: &&Contract| is_taken(it, user, bit, field.tag, field.value);
-                !contracts.iter().all(takes)
+                let mut groups = groups.iter();
+                groups.any(|it| check_taken(it, user, bit, field.tag, field.value).is_err())
             };
             fields.find(is_refused).map(|field| field.tag)
         };
-        let carrying = state.carried.0.keys();
+        let carrying = state.carried.fields.keys();
         let orders = carrying.filter_map(|number| state.orders().get(*number));
         let open = orders.filter(|order| order.state.is_open());
         let broken = open.filter(|order| refused(&self.rules, order).is_none());

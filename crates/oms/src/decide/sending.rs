@@ -1,19 +1,22 @@
 //! Sends orders and requests, queues them, or rejects them; sends the OMS's own cancels.
 
-use fixwire_protocol::Tag;
+use alloc::vec::Vec;
+
+use fixwire_ledger::Wire as _;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::queue::Next;
 use crate::state::event::{LifecycleEvent, LineEvent, OrderEvent, RequestEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
-use crate::values::fields::carried::{CarriedField, CarriedFields, each_field};
+use crate::values::fields::carried::{CarriedFields, each_field};
 use crate::values::fields::contract::Passage;
 use crate::values::fields::field_table::request_bit;
-use crate::values::fields::{QUOTE_MAX, SENT_MAX, is_taken};
+use crate::values::fields::{LostField, QUOTE_MAX, SENT_MAX, check_taken};
 use crate::values::ids::SessionNo;
+use crate::values::marks::RequestMarks;
 use crate::values::reason::{Reason, Why};
-use crate::values::rules::StatusRule;
+use crate::values::rules::{LineGroup, StatusRule};
 use crate::values::value::{End, Number, RequestKind};
 
 impl Core {
@@ -76,16 +79,18 @@ impl Core {
         line: SessionNo,
         sink: &mut impl Sink,
     ) {
-        if !self.state.carried.is_empty()
-            && let Some(tag) = self.refused_by(line, number)
-        {
-            return self.reject_unsent_for(at, number, Reason::not_carried(tag), sink);
-        }
+        let marks = match self.carried_by(line, number) {
+            Ok(marks) => marks,
+            Err(lost) => {
+                return self.reject_unsent_for(at, number, Reason::of_field(lost), sink);
+            }
+        };
         if !self.pools.is_empty()
             && let Err(reason) = self.give_number(at, number, sink)
         {
             return self.reject_unsent_for(at, number, reason, sink);
         }
+        self.mark(at, number, marks, sink);
         self.emit(
             at,
             &OrderEvent::Request(RequestEvent::Sent { number, line }),
@@ -93,36 +98,112 @@ impl Core {
         );
     }
 
-    /// The tag of a carried field of an order or a request that the line refuses; `None` when the line accepts all. A
-    /// field may be refused because the settings have changed since the request came in, or because values of `map`
-    /// make the message too long.
+    /// Checks that a line accepts the fields that an order or a request carries; returns the values that it has over
+    /// TMP because of them, `None` when they are those of its order.
+    ///
+    /// # Errors
+    ///
+    /// The field that the line refuses: because the settings have changed since the request came in, or because values
+    /// of `map` make the message too long.
+    #[inline]
+    pub(crate) fn carried_by(
+        &self,
+        line: SessionNo,
+        number: Number,
+    ) -> Result<Option<RequestMarks>, LostField> {
+        match self.state.carried.is_empty() {
+            true => Ok(None),
+            false => self.check_carried(line, number),
+        }
+    }
+
     #[cold]
-    pub(crate) fn refused_by(&self, line: SessionNo, number: Number) -> Option<Tag> {
+    fn check_carried(
+        &self,
+        line: SessionNo,
+        number: Number,
+    ) -> Result<Option<RequestMarks>, LostField> {
         let group = self.lines.line(line).map(|line| line.group);
-        let contract = &self.rules.groups.get(group?)?.contract;
-        let orders = self.state.orders();
-        let (session, msg_type): (_, &[u8]) = match orders.request(number) {
-            Some((request, order)) if request.kind == RequestKind::Replace => (order.session, b"G"),
-            Some((_, order)) => (order.session, b"F"),
-            None => (orders.get(number)?.session, b"D"),
+        let Some(group) = group.and_then(|group| self.rules.groups.get(group)) else {
+            return Ok(None);
         };
-        let user = self.user(session).ok().map(|user| &user.contract);
+        let orders = self.state.orders();
+        let (order, msg_type): (_, &[u8]) = match orders.request(number) {
+            Some((request, order)) if request.kind == RequestKind::Replace => (order, b"G"),
+            Some((_, order)) => (order, b"F"),
+            None => match orders.get(number) {
+                Some(order) => (order, b"D"),
+                None => return Ok(None),
+            },
+        };
+        let user = self.user(order.session).ok();
+        if group.over_tmp {
+            return self.over_tmp(group, number, order, line);
+        }
+        let contract = &group.contract;
+        let user = user.map(|user| &user.contract);
         let bit = request_bit(msg_type);
         let CarriedFields { header, body, .. } = self.state.carried.of(number);
         let mut fields = each_field(header).chain(each_field(body));
         let is_quote = orders.get(number).is_some_and(|it| it.quote().is_some());
         let limit = if is_quote { 2 * QUOTE_MAX } else { SENT_MAX };
         let mut len = 0;
-        let is_refused = |field: &CarriedField<'_>| {
+        fields.try_for_each(|field| {
             let passed = contract.of(field.tag).map(|it| it.pass(field.value));
             len += match passed {
                 Some(Passage::Value(value)) => field.bytes.len() - field.value.len() + value.len(),
                 Some(Passage::Dropped | Passage::Refused) => 0,
                 None => field.bytes.len(),
             };
-            len > limit || !is_taken(contract, user, bit, field.tag, field.value)
-        };
-        fields.find(is_refused).map(|field| field.tag)
+            match len > limit {
+                true => Err(field.tag.into()),
+                false => check_taken(group, user, bit, field.tag, field.value),
+            }
+        })?;
+        Ok(None)
+    }
+
+    /// The values that an order or a request has over TMP because of its fields; `None` when they are those of its
+    /// order. An order keeps the values with which it was sent first.
+    fn over_tmp(
+        &self,
+        group: &LineGroup,
+        number: Number,
+        order: &Order,
+        line: SessionNo,
+    ) -> Result<Option<RequestMarks>, LostField> {
+        let CarriedFields { header, body, .. } = self.state.carried.of(number);
+        let mut marks = RequestMarks::default();
+        for field in each_field(header).chain(each_field(body)) {
+            let filled = group.tmp_fields;
+            let filled = filled.fill(&group.contract, field.tag, field.value, &mut marks);
+            filled.map_err(|why| LostField::over_tmp(field.tag, why))?;
+        }
+        if marks.is_empty() || (number == order.number && !order.marks.is_empty()) {
+            return Ok(None);
+        }
+        let of = |session| self.state.sessions.get(session).map(|it| it.marks);
+        let known = order.marks.or(of(order.session).unwrap_or_default());
+        let marks = marks.or(known).or(of(line).unwrap_or_default());
+        Ok((marks != order.marks).then_some(marks))
+    }
+
+    /// Records the values that an order or a request has over TMP because of its fields.
+    #[inline]
+    pub(crate) fn mark(
+        &mut self,
+        at: i64,
+        number: Number,
+        marks: Option<RequestMarks>,
+        sink: &mut impl Sink,
+    ) {
+        if let Some(marks) = marks {
+            let mut bytes = Vec::new();
+            marks.put(&mut bytes);
+            let marks = &bytes;
+            let event = OrderEvent::Request(RequestEvent::Marked { number, marks });
+            self.emit(at, &event, sink);
+        }
     }
 
     /// Sends a replace or cancel on a session, or declines it.
@@ -133,13 +214,14 @@ impl Core {
         line: SessionNo,
         sink: &mut impl Sink,
     ) {
-        if !self.state.carried.is_empty()
-            && let Some(tag) = self.refused_by(line, number)
-        {
-            let reason = Reason::not_carried(tag);
-            self.decline_for(at, number, reason, b"", sink);
-            return;
-        }
+        let marks = match self.carried_by(line, number) {
+            Ok(marks) => marks,
+            Err(lost) => {
+                self.decline_for(at, number, Reason::of_field(lost), b"", sink);
+                return;
+            }
+        };
+        self.mark(at, number, marks, sink);
         let event = OrderEvent::Request(RequestEvent::Sent { number, line });
         self.emit(at, &event, sink);
     }

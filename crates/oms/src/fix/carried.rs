@@ -51,6 +51,17 @@ pub(crate) fn set_fields(contract: &Contract, dictionary: &Dictionary) -> Vec<Se
     sets.collect()
 }
 
+/// The fields that `set` of a contract adds, in all requests: lines that speak TMP have no dictionary.
+pub(crate) fn everywhere(contract: &Contract) -> Vec<SetField> {
+    let sets = contract.sets().map(|(tag, value)| SetField {
+        tag,
+        value: value.into(),
+        is_header: false,
+        has: [true; REQUESTS.len()],
+    });
+    sets.collect()
+}
+
 /// Whether a field of `set` is in messages of a type.
 pub(crate) fn is_set_in(field: &SetField, msg_type: &[u8]) -> bool {
     let mut all = REQUESTS.iter().zip(field.has);

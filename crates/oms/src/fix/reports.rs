@@ -84,6 +84,7 @@ fn of_request(
         | RequestEvent::CancelTaken { .. }
         | RequestEvent::Sent { .. }
         | RequestEvent::Marks { .. }
+        | RequestEvent::Marked { .. }
         | RequestEvent::Located { .. }
         | RequestEvent::Routed { .. }
         | RequestEvent::Fields { .. }

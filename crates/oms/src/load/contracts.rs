@@ -29,7 +29,7 @@ pub(super) fn shown(contract: &Contract, key: ContractKey) -> String {
 }
 
 impl Reader<'_> {
-    fn dictionaries(&self) -> &[Dictionary; 3] {
+    pub(super) fn dictionaries(&self) -> &[Dictionary; 3] {
         self.dictionaries
             .get_or_init(|| VERSIONS.map(Dictionary::built_in))
     }
@@ -175,7 +175,7 @@ impl Reader<'_> {
 }
 
 /// Tags that settings may name.
-const MOST: core::ops::RangeInclusive<Tag> = 1..=99_999;
+pub(super) const MOST: core::ops::RangeInclusive<Tag> = 1..=99_999;
 
 fn table<'d>(value: TomlValue<'d>, example: &str) -> Result<TomlTable<'d>, Diagnostic> {
     value.table().map_err(|_| {
@@ -213,7 +213,11 @@ fn map_table(value: TomlValue<'_>) -> Result<MapTable, Diagnostic> {
 }
 
 /// Why a field cannot have a single value, for example because it is in a group; `None` if it can.
-fn why_not_single(dictionaries: &[Dictionary], tag: Tag, key: ContractKey) -> Option<&'static str> {
+pub(super) fn why_not_single(
+    dictionaries: &[Dictionary],
+    tag: Tag,
+    key: ContractKey,
+) -> Option<&'static str> {
     let (mut is_alone, mut is_member) = (false, false);
     for dictionary in dictionaries {
         let field = dictionary.field(tag);

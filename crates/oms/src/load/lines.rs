@@ -1,7 +1,7 @@
 //! Settings of line groups: `[[line_group]]`.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_text::ReloadEffect::{Applied, Restart};
@@ -9,7 +9,7 @@ use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, keys, tables};
 
 use super::contracts;
 use super::registry::{Read, TableRule, or_none, time};
-use super::{Reader, count_in_time, venue_names};
+use super::{Reader, count_in_time, tmp_fields, venue_names};
 use crate::values::fields::contract::ContractKey;
 use crate::values::rules::{Affinity, ErrorRule, FlowRule, LineGroup, StatusRule, VenueExecId};
 
@@ -158,6 +158,11 @@ impl TableRule for LineGroup {
         refuse: Own("list",
             |reader, group, value| reader.contract(&mut group.contract, ContractKey::Refuse, value),
             |group| contracts::shown(&group.contract, ContractKey::Refuse)), "", Applied;
+        /// `{order_source = 9717, info_source = "904"}`: which tags of requests fill which [fields of
+        /// TMP](tmp.md#fields-of-requests), and constants instead of the links' values; only for lines that speak TMP
+        tmp_fields: Own("table",
+            |reader, group, value| tmp_fields::read(reader, group, value),
+            |group| group.tmp_fields.text(|tag| tag.to_string())), "", Applied;
         /// which [fields](#fields-of-requests) a replace passes on: `own`, those that it has; `merge`, also those of its
         /// order that it does not name
         replace: Own("word",

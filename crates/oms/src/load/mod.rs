@@ -38,6 +38,7 @@ pub(crate) mod setting_fields;
 mod spreads;
 pub(crate) mod table;
 mod texts;
+mod tmp_fields;
 mod users;
 mod venue_names;
 
@@ -86,6 +87,7 @@ pub fn load(
     reader.check_pools(file);
     reader.check_own_tags();
     reader.check_sets();
+    tmp_fields::check(&mut reader, file);
     reader.check_tmp_quantities();
     let place = |error: &Diagnostic| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);

@@ -63,10 +63,11 @@ impl Reader<'_> {
             let users = self.rules.users.iter().map(|user| &user.contract);
             let groups = self.rules.groups.iter().map(|group| &group.contract);
             let is_named = users.chain(groups).any(|it| it.of(tag).is_some());
-            if tag > 0 && (is_of_pool || is_named) {
+            let mut groups = self.rules.groups.iter();
+            let fills_tmp = groups.any(|group| group.tmp_fields.of(tag).is_some());
+            if tag > 0 && (is_of_pool || is_named || fills_tmp) {
                 let what = format!("tag {tag} of own_tags {name} has another use");
-                let hint =
-                    "a number_pool has it as its tag, or carry, set, map, drop or refuse names it";
+                let hint = "a number_pool has it as its tag, or carry, set, map, drop, refuse or tmp_fields names it";
                 self.wrong(0, what, hint);
             }
         }

@@ -13,6 +13,7 @@ use super::contracts;
 use super::registry::{Read, TableRule, or_none, time};
 use super::{Reader, count_in_time};
 use crate::values::fields::contract::ContractKey;
+use crate::values::fields::tmp_fields;
 use crate::values::rules::{RateRule, Rights, UserRule};
 use crate::values::value::Effect;
 
@@ -184,7 +185,7 @@ impl TableRule for UserRule {
         /// [value](tmp.md#in-a-settings-file); needs a TMP link
         order_source: Own("letter",
             |_, user, value| {
-                let read = |text: &str| one_of(text, |byte| b"DAMWPVG".contains(&byte));
+                let read = |text: &str| tmp_fields::order_source(text.as_bytes());
                 let source = mark(value, "D, A, M, W, P, V or G", read);
                 source.map(|it| user.marks.order_source = Some(it))
             },
@@ -193,10 +194,7 @@ impl TableRule for UserRule {
         /// [value](tmp.md#in-a-settings-file); needs a TMP link
         info_source: Own("text",
             |_, user, value| {
-                let read = |text: &str| {
-                    let vendor: [u8; 3] = text.as_bytes().try_into().ok()?;
-                    vendor.iter().all(u8::is_ascii_graphic).then_some(vendor)
-                };
+                let read = |text: &str| tmp_fields::info_source(text.as_bytes());
                 let values = "the 3 characters of the information vendor, 999 for none";
                 mark(value, values, read).map(|it| user.marks.info_source = Some(it))
             },
@@ -205,7 +203,7 @@ impl TableRule for UserRule {
         /// [value](tmp.md#in-a-settings-file); needs a TMP link
         investor_flag: Own("letter",
             |_, user, value| {
-                let read = |text: &str| one_of(text, |byte| byte.is_ascii_graphic());
+                let read = |text: &str| tmp_fields::investor_flag(text.as_bytes());
                 let flag = mark(value, "the character of the kind of investor", read);
                 flag.map(|it| user.marks.investor_flag = Some(it))
             },
@@ -247,14 +245,6 @@ fn rights_text(rights: &Rights) -> String {
 /// The value of a TMP field as text.
 fn mark_text(value: &[u8]) -> String {
     String::from_utf8_lossy(value).into_owned()
-}
-
-/// Reads a text of one byte for which `is` is true; `None` for other texts.
-fn one_of(text: &str, is: fn(u8) -> bool) -> Option<u8> {
-    match text.as_bytes() {
-        [byte] if is(*byte) => Some(*byte),
-        _ => None,
-    }
 }
 
 /// Reads a value for orders over TMP.

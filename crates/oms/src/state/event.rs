@@ -279,6 +279,12 @@ events! {
             body: &'a [u8] = "Those of the body.",
             kept: &'a [u8] = "Of a replace: those of the body that its order keeps and that are not sent.",
         }
+        /// Values that an order, from when it is sent first, or a request has over TMP because of the fields that it
+        /// carries.
+        145 Marked {
+            number: Number = "Its number.",
+            marks: &'a [u8] = "cm_id, PositionEffect, order_source, investor_flag, info_source.",
+        }
         /// A new order or a replace must not be sent after this time.
         83 ValidUntil {
             number: Number = "Number of the order or request.", until: i64 = "The time, in nanoseconds since 1970.",

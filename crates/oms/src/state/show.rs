@@ -8,6 +8,7 @@ use crate::state::orders::Order;
 use crate::state::orders::own::ANY;
 use crate::state::orders::transition::OrderState;
 use crate::values::day::written;
+use crate::values::fields::tmp_fields::TmpField;
 use crate::values::ids::{InstrumentNo, PoolNo};
 use crate::values::limits::{LimitUnit, RiskControl};
 use crate::values::reason::{Reason, Why};
@@ -102,6 +103,12 @@ fn write_reason(
             return write!(text, " ({scope}, no new orders from {day} on)");
         }
         Why::OtherSecurity => return write_other(text, state, reason),
+        Why::TmpField => {
+            let field = TmpField::of(reason.limit);
+            let name = field.map_or("", TmpField::name);
+            let values = field.map_or("", TmpField::values);
+            return write!(text, " (tag {}: {name} is {values})", reason.value);
+        }
         Why::NoParent => return write!(text, " (order {})", reason.value),
         Why::ParentTerms => {
             let field = match reason.value {

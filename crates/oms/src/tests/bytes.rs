@@ -219,6 +219,11 @@ fn add_orders(state: &mut OmsState) {
         kept: b"377=Y\x01",
     };
     state.carried.add(closed, fields);
+    let marks = RequestMarks {
+        order_source: b'G',
+        ..RequestMarks::default()
+    };
+    state.carried.marks.insert(closed, marks);
     state.routed.add(closed, SessionNo::new(0));
     state.exec_ids.since = Some(7);
     let names = &mut state.venue_names;

@@ -65,8 +65,8 @@ I = \"A\"
 ```
 
 The user's contract applies when a request comes in, that of the line's group when it is sent. `carry`, `set` and
-`map` are about D, G, F and S over FIX: over TMP no such field is sent. The fields of one `set` have at most 1024 bytes together,
-with tags and SOH.
+`map` are about D, G, F and S; over TMP only the fields in [`tmp_fields`](tmp.md#fields-of-requests) are sent. The fields of one
+`set` have at most 1024 bytes together, with tags and SOH.
 
 * A field that is there twice, outside of groups, is rejected too: only one of both values could be sent.
 * The number of an order of a [pool](oms.md#order-numbers), and the OMS's [own tags](oms.md#own-tags), are accepted where

@@ -29,6 +29,7 @@ mod classes;
 mod copies;
 mod edges;
 mod faults;
+mod fields;
 mod inquiries;
 mod late;
 mod life;

@@ -190,7 +190,12 @@ impl TmpLines {
             }
         }
         let lines = self.lines.iter().filter(|line| line.copies.is_none());
-        let marks = lines.map(|line| (line.name.clone(), line.marks.of_requests));
+        let marks = lines.map(|line| {
+            let group = rules.groups.iter().find(|it| it.lines.contains(&line.name));
+            let constants = group.map(|group| group.tmp_fields.constants);
+            let own = line.marks.of_requests;
+            (line.name.clone(), constants.unwrap_or_default().or(own))
+        });
         rules.line_marks = marks.collect();
     }
 
@@ -217,7 +222,9 @@ impl TmpLines {
         let Some(line) = lines.find(|line| line.index == Some(index)) else {
             return true;
         };
-        let frame = orders::request(state, sent, &line.marks, &self.scales);
+        let of_line = state.sessions.get(index).map(|it| it.marks);
+        let marks = line.marks.with(of_line.unwrap_or_default());
+        let frame = orders::request(state, sent, &marks, &self.scales);
         let is_written = frame.is_some();
         if !is_written {
             match *sent {

@@ -72,9 +72,12 @@ impl LineMarks {
         }
     }
 
-    /// The values in requests for an order.
-    fn of_order(&self, order: &Order) -> RequestMarks {
-        order.marks.or(self.of_requests)
+    /// The same line, with the values that the settings of its line group give it.
+    pub(super) fn with(self, marks: RequestMarks) -> Self {
+        Self {
+            of_requests: marks.or(self.of_requests),
+            ..self
+        }
     }
 }
 
@@ -84,6 +87,7 @@ struct RequestTerms {
     number: Number,
     price: Price,
     quantity: u64,
+    marks: RequestMarks,
 }
 
 impl RequestTerms {
@@ -106,7 +110,7 @@ pub(crate) fn request(
             Some(order) => (order, new_order(order)),
             None => {
                 let (request, order) = state.orders().request(number)?;
-                (order, change(order, request))
+                (order, change(state, order, request))
             }
         },
         Outgoing::Status(order) => {
@@ -155,7 +159,7 @@ fn quote_frame<const SYMBOL: usize>(
     let symbol = TmpSymbol::Text(state.instruments().name(bid.instrument));
     let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
     let (scale, known) = (*scales.get(bid.instrument)?, state.scale(bid.instrument));
-    let said = marks.of_order(bid);
+    let said = bid.marks.or(marks.of_requests);
     let entry = QuoteEntry::<SYMBOL> {
         exec_type: TmpExecType::NEW,
         cm_id: said.cm_id,
@@ -185,10 +189,11 @@ fn new_order(order: &Order) -> RequestTerms {
         number: order.current,
         price: order.price,
         quantity: order.quantity,
+        marks: order.marks,
     }
 }
 
-fn change(order: &Order, request: &Request) -> RequestTerms {
+fn change(state: &OmsState, order: &Order, request: &Request) -> RequestTerms {
     let (exec_type, price, quantity) = match request.kind {
         RequestKind::Cancel => (TmpExecType::CANCEL, order.price, 0),
         RequestKind::Replace if request.quantity < order.quantity => {
@@ -202,6 +207,13 @@ fn change(order: &Order, request: &Request) -> RequestTerms {
         number: request.number,
         price,
         quantity,
+        marks: match state.carried.is_empty() {
+            true => order.marks,
+            false => state
+                .carried
+                .marks_of(request.number)
+                .unwrap_or(order.marks),
+        },
     }
 }
 
@@ -211,6 +223,7 @@ fn query(order: &Order) -> RequestTerms {
         number: order.current,
         price: order.price,
         quantity: 0,
+        marks: order.marks,
     }
 }
 
@@ -234,7 +247,7 @@ fn frame<const SYMBOL: usize>(
         }
         false => 0,
     };
-    let said = marks.of_order(order);
+    let said = asked.marks.or(marks.of_requests);
     let entry = OrderEntry::<SYMBOL> {
         exec_type: asked.exec_type,
         cm_id: said.cm_id,

@@ -4,7 +4,11 @@
 //!   Marks: of a user or a line, from the settings      Sent: those of the user, else of the line, stay with the order
 //! ```
 
+use core::fmt;
+
 use fixwire_ledger::record;
+
+use crate::values::fields::tmp_fields::TmpField;
 
 /// Values of requests over TMP that do not come from the terms of their order; 0 for a value that is not set.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -22,6 +26,20 @@ pub struct RequestMarks {
 }
 
 record! { RequestMarks { cm_id, effect, order_source, investor_flag, info_source } }
+
+impl fmt::Display for RequestMarks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut sign = "";
+        for field in TmpField::ALL {
+            let text = field.text(self);
+            if !text.is_empty() {
+                write!(f, "{sign}{} {text}", field.name())?;
+                sign = ", ";
+            }
+        }
+        Ok(())
+    }
+}
 
 impl RequestMarks {
     /// Whether no value is set.

@@ -249,6 +249,8 @@ reasons! {
     150 TmpEffect, "", 99, 2, "over TMP an order of futures needs a PositionEffect: give it PositionEffect(77) or set position_effect of its user or link";
     /// TMP has no value for this PositionEffect(77).
     151 TmpEffectValue, "", 99, 2, "over TMP PositionEffect(77) must be O, C, D or 7; of options it may be A too";
+    /// A field of the request fills a field of TMP, which cannot have its value.
+    152 TmpField, "", 99, 99, "over TMP a field of the request has a value that does not fit";
     /// The session may not place parent and child orders.
     105 NotParents, "RC2", 0, 2, "parent and child orders are not allowed for this session";
     /// The session has as many open parent orders as it may have.

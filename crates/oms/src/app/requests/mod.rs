@@ -145,9 +145,9 @@ impl Oms {
         if message.msg_type() == b"S" {
             let unusual = self.first_to_look_at(index, message);
             let odd = unusual.and_then(|from| self.look_closer(index, None, message, from));
-            // Each side has a note of what it carries.
+            // Each side has a note of what it carries, and one of what that becomes over TMP.
             let (messages, bytes) = self.room();
-            if unusual.is_some() && !outbox.has_room(messages + 2, bytes) {
+            if unusual.is_some() && !outbox.has_room(messages + 4, bytes) {
                 return Err(Refusal::NotAvailable);
             }
             let (core, mut out, fields) = self.parts_with_fields(outbox, Some(message));

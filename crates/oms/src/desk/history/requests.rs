@@ -3,10 +3,12 @@
 use alloc::format;
 use alloc::string::String;
 
+use fixwire_ledger::Wire as _;
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use super::{History, name};
 use crate::state::event::RequestEvent;
+use crate::values::marks::RequestMarks;
 use crate::values::show::{carried, text};
 use crate::values::value::{RequestKind, Side};
 
@@ -135,6 +137,10 @@ impl History {
                     "; its order keeps "
                 };
                 format!("{} carries {fields}{keeps}{kept}", self.what(number)?)
+            }
+            RequestEvent::Marked { number, mut marks } => {
+                let marks = RequestMarks::take(&mut marks)?;
+                format!("{} has over TMP {marks}", self.what(number)?)
             }
             RequestEvent::ValidUntil { number, until } => {
                 let mut stamp = TimestampWriter::new();

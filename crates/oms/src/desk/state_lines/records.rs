@@ -2,6 +2,7 @@
 
 use super::line::{Hash, OrderNo, StateLines, byte, hash};
 use super::orders;
+use super::scopes::marks;
 use crate::state::OmsState;
 use crate::state::copies::{Awaited, Copies, CopyBreak, ENDED, FillTerms};
 use crate::state::orders::breaks::{VenueBreak, VenueBreaks};
@@ -80,10 +81,17 @@ pub(super) fn routed(state: &OmsState, all: &Routed, to: &mut StateLines) {
 }
 
 pub(super) fn carried(all: &Carried, to: &mut StateLines) {
-    let Carried(all) = all;
+    let Carried {
+        fields: all,
+        marks: over_tmp,
+    } = all;
     for (number, fields) in all {
         to.of(format_args!("fields of {number}"));
         fields_of(fields, to);
+    }
+    for (number, of) in over_tmp {
+        to.of(format_args!("request {number} over TMP"));
+        marks(of, to);
     }
 }
 

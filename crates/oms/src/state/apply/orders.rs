@@ -131,6 +131,11 @@ impl OmsState {
                     .add(number, CarriedFields { header, body, kept });
                 Some(())
             }
+            RequestEvent::Marked { number, mut marks } => {
+                let read = RequestMarks::take(&mut marks)?;
+                marks.is_empty().then_some(())?;
+                self.marked(number, read)
+            }
             RequestEvent::ValidUntil { number, until } => {
                 let fits = |state| until > 0 && state == OrderState::Queued;
                 if let Some(order) = self.orders.get_mut(number) {
@@ -342,8 +347,16 @@ impl OmsState {
     /// Gives the fields that a replace carries to its order.
     pub(crate) fn carry_on(&mut self, place: Place, request: Number) {
         if !self.carried.is_empty()
-            && let Some(order) = self.orders.at(place)
+            && let Some(order) = self.orders.at_mut(place)
         {
+            match self.carried.marks_of(request) {
+                Some(marks) => order.marks = marks,
+                // Before it is sent, the values that it has over TMP follow from its fields anew.
+                None if order.state.is_unsent() && self.carried.differ(order.number, request) => {
+                    order.marks = RequestMarks::default();
+                }
+                None => {}
+            }
             self.carried.replace(order.number, request);
         }
     }
@@ -468,6 +481,18 @@ impl OmsState {
         }
         let request = self.orders.request_mut(number)?;
         request.state = request.state.after(Transition::Send)?;
+        Some(())
+    }
+
+    /// Sets the TMP values of an order that is not sent yet, or of a request with fields of its own.
+    #[cold]
+    fn marked(&mut self, number: Number, marks: RequestMarks) -> Option<()> {
+        self.carried.fields.get(&number)?;
+        if let Some(order) = self.orders.get_mut(number) {
+            return order.state.is_unsent().then(|| order.marks = marks);
+        }
+        self.orders.request(number)?;
+        self.carried.marks.insert(number, marks);
         Some(())
     }
 

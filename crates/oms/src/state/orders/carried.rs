@@ -6,6 +6,7 @@ use alloc::collections::BTreeMap;
 use fixwire_ledger::record;
 
 use crate::values::fields::carried::CarriedFields;
+use crate::values::marks::RequestMarks;
 use crate::values::value::Number;
 
 /// Fields that an order or a request carries.
@@ -40,38 +41,54 @@ impl Fields {
 /// Carried fields by the number of their order or request. A request is pending, or its venue may still carry it out.
 /// Most orders and requests carry no fields.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Carried(pub(crate) BTreeMap<Number, Fields>);
+pub(crate) struct Carried {
+    pub(crate) fields: BTreeMap<Number, Fields>,
+    /// The values that requests have over TMP because of their fields; an order itself has its values.
+    pub(crate) marks: BTreeMap<Number, RequestMarks>,
+}
 
-record! { Carried(_) }
+record! { Carried { fields, marks } }
 
 impl Carried {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.fields.is_empty()
     }
 
     pub(crate) fn add(&mut self, number: Number, fields: CarriedFields<'_>) {
-        self.0.insert(number, Fields::of(fields));
+        self.fields.insert(number, Fields::of(fields));
     }
 
     /// The fields that an order or a pending request carries.
     #[cold]
     pub(crate) fn of(&self, number: Number) -> CarriedFields<'_> {
-        self.0.get(&number).map_or(CarriedFields::NONE, Fields::get)
+        let fields = self.fields.get(&number);
+        fields.map_or(CarriedFields::NONE, Fields::get)
+    }
+
+    /// The values that a request has over TMP because of its fields; `None` when it has those of its order.
+    pub(crate) fn marks_of(&self, request: Number) -> Option<RequestMarks> {
+        self.marks.get(&request).copied()
+    }
+
+    /// Whether the order would have other fields if a replace were carried out.
+    #[cold]
+    pub(crate) fn differ(&self, order: Number, request: Number) -> bool {
+        self.fields.get(&order) != self.fields.get(&request)
     }
 
     /// Applies a replace that was carried out: from now on the order has the fields of the replace, those that it
     /// keeps, and no others.
     #[cold]
     pub(crate) fn replace(&mut self, order: Number, request: Number) {
-        match self.0.get(&request) {
+        match self.fields.get(&request) {
             Some(Fields { header, body, kept }) => {
                 let fields = Fields {
                     header: header.clone(),
                     body: [&**body, kept].concat().into(),
                     kept: Box::default(),
                 };
-                self.0.insert(order, fields);
+                self.fields.insert(order, fields);
             }
             None => self.forget(order),
         }
@@ -79,6 +96,7 @@ impl Carried {
 
     #[cold]
     pub(crate) fn forget(&mut self, number: Number) {
-        self.0.remove(&number);
+        self.fields.remove(&number);
+        self.marks.remove(&number);
     }
 }

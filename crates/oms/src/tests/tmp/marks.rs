@@ -135,7 +135,7 @@ fn an_order_without_any_position_effect_is_refused() {
 }
 
 /// The bytes of a request that depend on its marks: cm_id, account_flag, PositionEffect, order_source and info_source.
-fn marked(of: &R01) -> String {
+pub(super) fn marked(of: &R01) -> String {
     let mut frame = [0; R01::SIZE];
     of.encode(&TmpHeader::default(), &mut frame).unwrap();
     let cm_id = u16::from_be_bytes([frame[18], frame[19]]);
@@ -145,7 +145,7 @@ fn marked(of: &R01) -> String {
 }
 
 /// Each request of the life of an order, over a restart from notes or from a checkpoint.
-fn life(floor: &mut Floor, more: &str, with_checkpoint: bool) -> Vec<String> {
+pub(super) fn life(floor: &mut Floor, more: &str, with_checkpoint: bool) -> Vec<String> {
     let symbol = if more.contains("55=FUTURE") {
         "FUTURE"
     } else {

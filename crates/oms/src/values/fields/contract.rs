@@ -94,6 +94,11 @@ impl MapTable {
         found.ok().map(|at| &*self.0[at].1)
     }
 
+    /// The venue's values.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(|(_, to)| &**to)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -3,11 +3,17 @@
 pub(crate) mod carried;
 pub mod contract;
 pub mod field_table;
+pub mod tmp_fields;
 
 use fixwire_protocol::Tag;
 
 use contract::{Contract, Passage, Treatment};
 use field_table::{Messages, request_treatment};
+use tmp_fields::{NotOverTmp, TmpField};
+
+use crate::values::marks::RequestMarks;
+use crate::values::reason::Reason;
+use crate::values::rules::LineGroup;
 
 /// Maximum value of `carried_bytes`: with it, all messages that one message causes still fit into the outbox.
 pub(crate) const CARRIED_MAX: usize = 4096;
@@ -20,18 +26,71 @@ pub(crate) const SENT_MAX: usize = CARRIED_MAX + SETS_MAX;
 /// at once, together with the cancels of the replaced quote.
 pub(crate) const QUOTE_MAX: usize = 1024;
 
-/// Whether the contract of a line group accepts a field that a request carries; `user` is the contract of the user.
-pub(crate) fn is_taken(
-    group: &Contract,
+/// The field because of which a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LostField {
+    pub tag: Tag,
+    pub why: LostBecause,
+}
+
+/// Why a field cannot be sent to a venue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum LostBecause {
+    /// The field would not reach the venue.
+    NotSent,
+    /// With this field the carried fields are longer than this number of bytes.
+    TooLong(usize),
+    /// The field of TMP that the field fills cannot have its value.
+    NotOverTmp(TmpField),
+    /// Another reason.
+    Rejected(Reason),
+}
+
+impl From<Tag> for LostField {
+    fn from(tag: Tag) -> Self {
+        let why = LostBecause::NotSent;
+        Self { tag, why }
+    }
+}
+
+impl LostField {
+    pub(crate) fn over_tmp(tag: Tag, why: NotOverTmp) -> Self {
+        match why {
+            NotOverTmp::NoField => tag.into(),
+            NotOverTmp::Value(field) => Self {
+                tag,
+                why: LostBecause::NotOverTmp(field),
+            },
+        }
+    }
+}
+
+/// Checks that a line group accepts a field that a request carries; `user` is the contract of the user.
+///
+/// # Errors
+///
+/// The field, with the reason.
+pub(crate) fn check_taken(
+    group: &LineGroup,
     user: Option<&Contract>,
     message: Messages,
     tag: Tag,
     value: &[u8],
-) -> bool {
-    if let Some(treatment) = group.of(tag) {
-        return treatment.pass(value) != Passage::Refused;
+) -> Result<(), LostField> {
+    let contract = &group.contract;
+    if group.over_tmp {
+        let filled = group
+            .tmp_fields
+            .fill(contract, tag, value, &mut RequestMarks::default());
+        return filled.map_err(|why| LostField::over_tmp(tag, why));
     }
-    let of_user = user.and_then(|contract| contract.of(tag));
-    let is_named = of_user.is_some_and(|it| !matches!(it, Treatment::Drop | Treatment::Refuse));
-    is_named || request_treatment(tag, message) == Some(Treatment::Carry)
+    let is_taken = match contract.of(tag) {
+        Some(treatment) => treatment.pass(value) != Passage::Refused,
+        None => {
+            let of_user = user.and_then(|contract| contract.of(tag));
+            of_user.is_some_and(|it| !matches!(it, Treatment::Drop | Treatment::Refuse))
+                || request_treatment(tag, message) == Some(Treatment::Carry)
+        }
+    };
+    is_taken.then_some(()).ok_or(tag.into())
 }

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
 use crate::values::fields::contract::Contract;
+use crate::values::fields::tmp_fields::TmpFields;
 use crate::values::form::NumberForm;
 use crate::values::marks::RequestMarks;
 use crate::values::own_tags::OwnTags;
@@ -240,6 +241,8 @@ pub struct LineGroup {
     pub number_pool: Option<String>,
     /// What the OMS does with fields of requests to lines of the group.
     pub contract: Contract,
+    /// Which fields of requests fill fields of TMP, if the lines speak TMP.
+    pub tmp_fields: TmpFields,
     /// Whether a replace gets the fields of its order that the replace does not have.
     pub merges: bool,
     /// Whether the OMS requests the status of orders from the venue.
