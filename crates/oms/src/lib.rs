@@ -56,6 +56,7 @@ pub use state::tally::{Position, Tally};
 pub use tmp::{OmsTmpLine, tmp_order_number};
 pub use values::canary;
 pub use values::day::{DayFinder, DaySpan, clock};
+pub use values::fields::RefusedField;
 pub use values::fields::contract;
 pub use values::fields::field_table;
 pub use values::form::NumberForm;

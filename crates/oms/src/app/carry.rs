@@ -18,9 +18,10 @@ use crate::state::orders::Order;
 use crate::values::fields::carried::{CarriedFields, SentBecause, group_len, splits};
 use crate::values::fields::contract::Passage;
 use crate::values::fields::field_table::request_bit;
-use crate::values::fields::{LostBecause, LostField, QUOTE_MAX, check_taken};
+use crate::values::fields::{LostBecause, LostField, QUOTE_MAX, RefusedField, check_taken};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{LineGroup, UserRule};
+use crate::values::value::Number;
 
 impl Oms {
     /// Finds the lines to which requests for each line group may be sent.
@@ -200,6 +201,88 @@ impl Oms {
             }
         }
         Ok(())
+    }
+
+    /// Open orders with a field that their lines refuse: the settings or a dictionary have changed since the order or its
+    /// last replace came in.
+    #[cold]
+    pub(super) fn refused_fields(&mut self) -> Vec<RefusedField> {
+        let carrying = self.core.state().carried.fields.keys();
+        let numbers: Vec<Number> = carrying.copied().collect();
+        let refused = numbers.into_iter().filter_map(|order| {
+            let tag = self.refused_of(order)?;
+            Some(RefusedField { order, tag })
+        });
+        refused.collect()
+    }
+
+    /// The tag of the first field of an open order that its line refuses, or before the order is sent one of the lines
+    /// that it may reach.
+    fn refused_of(&mut self, number: Number) -> Option<Tag> {
+        let Self {
+            core,
+            decoder,
+            sessions,
+            links,
+            reaches,
+            ..
+        } = self;
+        let (state, rules) = (core.state(), core.rules());
+        let order = state.orders().get(number).filter(|it| it.state.is_open())?;
+        let client = links.clients.get(order.session).copied().flatten()?;
+        let from = &sessions.get(client.session.0 as usize)?.dictionary;
+        let at = order.line();
+        let group = match at.or_else(|| state.routed.of(number)) {
+            Some(line) => core.group_at(line)?,
+            None => rules.group_of(state.instruments().name(order.instrument))?,
+        };
+        let rule = rules.groups.get(group)?;
+        let name = at.map(|line| state.sessions().name(line));
+        let mut lines = sessions.iter();
+        let line = lines.find(|it| Some(it.name.as_bytes()) == name);
+        let alone = line.map(Reach::of_session);
+        let reach = alone.as_ref().or_else(|| reaches.get(group))?;
+        let helpers = rules.groups.iter();
+        let helpers = helpers.filter(|it| at.is_none() && rule.helpers.contains(&it.name));
+        let groups: Vec<_> = helpers.chain([rule]).collect();
+        let user = core.user(order.session).ok().map(|user| &user.contract);
+        // What the venue has keeps the fields of a replace too.
+        let types: &[&[u8]] = if at.is_some() { &[b"D", b"G"] } else { &[b"D"] };
+        let CarriedFields { header, body, .. } = state.carried.of(number);
+        for part in [header, body] {
+            let carried = decoder.decode_whole(part);
+            let fields = carried.fields();
+            let mut at = 0;
+            while let Some(first) = fields.get(at) {
+                let tag = first.tag;
+                let mut defs = [b"D", b"G", b"S"].iter().map(|of| from.group(*of, tag));
+                let def = defs.find_map(|def| def);
+                let len = def.map_or(Ok(1), |def| group_len(def, &carried, &fields[at..]));
+                let field = &fields[at..at + len.unwrap_or(1)];
+                at += field.len();
+                for it in field {
+                    let value = carried.value(*it);
+                    let mut groups = groups.iter();
+                    let bit = request_bit(b"D");
+                    let taken = groups.try_for_each(|of| check_taken(of, user, bit, it.tag, value));
+                    if let Err(lost) = taken {
+                        return Some(lost.tag);
+                    }
+                }
+                let contracts = user.into_iter().chain(groups.iter().map(|it| &it.contract));
+                let why = match contracts.into_iter().any(|it| it.of(tag).is_some()) {
+                    true => SentBecause::Named,
+                    false => SentBecause::OfTable,
+                };
+                let refused = |of: &&[u8]| reach.refused(from, &carried, field, why, &[of]);
+                let mut refused = types.iter().map(refused);
+                let first = refused.next().flatten();
+                if first.is_some() && refused.all(|tag| tag.is_some()) {
+                    return first;
+                }
+            }
+        }
+        None
     }
 
     /// Gathers a field of a request, or a NumInGroup field with its group, for the venue; returns the number of fields

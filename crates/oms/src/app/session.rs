@@ -95,6 +95,13 @@ impl Reach {
         reach
     }
 
+    /// The reach of orders that are at the venue of a session.
+    pub(super) fn of_session(line: &OmsSession) -> Self {
+        let mut reach = Self::default();
+        reach.add(line);
+        reach
+    }
+
     fn add(&mut self, line: &OmsSession) {
         let is_it = |known: &Arc<Dictionary>| Arc::ptr_eq(known, &line.dictionary);
         if !self.dictionaries.iter().any(is_it) {

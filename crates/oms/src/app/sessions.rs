@@ -142,6 +142,10 @@ impl Oms {
                 if notes > 0 {
                     (self.listener)(OmsEvent::Incomplete { notes });
                 }
+                let orders = &self.refused_fields();
+                if !orders.is_empty() {
+                    (self.listener)(OmsEvent::FieldsRefused { orders });
+                }
             }
         }
         while self.has_room(outbox) {

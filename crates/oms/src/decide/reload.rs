@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_ledger::NestedEvents;
-use fixwire_protocol::{OperatorCommand, Tag};
+use fixwire_protocol::OperatorCommand;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::settings::kept_names;
@@ -19,13 +19,13 @@ use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
 use crate::state::orders::Order;
 use crate::state::reload::short;
 use crate::values::fields::carried::{CarriedField, CarriedFields, each_field};
-use crate::values::fields::check_taken;
 use crate::values::fields::field_table::request_bit;
+use crate::values::fields::{RefusedField, check_taken, first_orders};
 use crate::values::ids::{InstrumentNo, Table};
 use crate::values::rules::RiskRules;
 use crate::values::show::{Parts, counted};
 use crate::values::units::MOST;
-use crate::values::value::{Number, Text};
+use crate::values::value::Text;
 use crate::values::words::cut;
 
 /// The command that applies the new settings, and the query that shows what they would change.
@@ -75,7 +75,7 @@ pub(crate) struct Plan {
     events: Vec<u8>,
     changes: Vec<SettingChange>,
     /// Open orders with a field that the new contracts refuse, and the tag of the first such field.
-    broken: Vec<(Number, Tag)>,
+    broken: Vec<RefusedField>,
 }
 
 impl Plan {
@@ -100,23 +100,14 @@ impl Plan {
 
     /// Lists the first open orders that lose fields, each by its number and the tag.
     fn broken_text(&self) -> String {
-        const NAMED: usize = 5;
         let count = self.broken.len();
         if count == 0 {
             return String::new();
         }
-        let named = self.broken.iter().take(NAMED);
-        let named: Vec<_> = named
-            .map(|(order, tag)| format!("{order} (tag {tag})"))
-            .collect();
-        let more = match count.saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
         format!(
-            "; {} with fields that the contracts refuse from then on, {}{more}: what is not yet sent will be rejected",
+            "; {} with fields that the contracts refuse from then on, {}: what is not yet sent will be rejected",
             counted(count as u64, "open order"),
-            named.join(", ")
+            first_orders(&self.broken)
         )
     }
 
@@ -213,7 +204,7 @@ impl Core {
     }
 
     /// The open orders with a field that the contracts in force pass on and the new contracts refuse.
-    fn broken_by(&self, new: &RiskRules) -> Vec<(Number, Tag)> {
+    fn broken_by(&self, new: &RiskRules) -> Vec<RefusedField> {
         let state = &self.state;
         let refused = |rules: &RiskRules, order: &Order| {
             let symbol = state.instruments().name(order.instrument);
@@ -244,7 +235,10 @@ impl Core {
         let orders = carrying.filter_map(|number| state.orders().get(*number));
         let open = orders.filter(|order| order.state.is_open());
         let broken = open.filter(|order| refused(&self.rules, order).is_none());
-        let broken = broken.filter_map(|order| Some((order.number, refused(new, order)?)));
+        let broken = broken.filter_map(|it| {
+            let (order, tag) = (it.number, refused(new, it)?);
+            Some(RefusedField { order, tag })
+        });
         broken.collect()
     }
 

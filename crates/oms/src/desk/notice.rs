@@ -6,7 +6,9 @@ use core::fmt::{self, Write as _};
 
 use fixwire_tmp::{LinkEnd, LinkWarning, TmpStatus};
 
+use crate::values::fields::{RefusedField, first_orders};
 use crate::values::rules::RateRule;
+use crate::values::show::counted;
 use crate::values::value::{BreakKind, Market, MassEnd};
 
 /// Maximum number of bytes of a bulletin in its event; the journal has the whole bulletin.
@@ -342,6 +344,11 @@ pub enum OmsEvent<'a> {
         /// Number of unreadable notes.
         notes: u64,
     },
+    /// At the start there are open orders with fields that the settings or the dictionaries of their lines refuse.
+    FieldsRefused {
+        /// The orders.
+        orders: &'a [RefusedField],
+    },
 }
 
 impl fmt::Display for OmsEvent<'_> {
@@ -370,6 +377,12 @@ impl fmt::Display for OmsEvent<'_> {
                     "report for unknown"
                 },
                 String::from_utf8_lossy(id)
+            ),
+            Self::FieldsRefused { orders } => write!(
+                f,
+                "{} with fields that their lines refuse since the settings or a dictionary changed: {}; cancel them, or give the lines these fields again",
+                counted(orders.len() as u64, "open order"),
+                first_orders(orders)
             ),
             Self::StrayReject { .. }
             | Self::Unknown { .. }

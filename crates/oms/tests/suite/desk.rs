@@ -142,6 +142,11 @@ impl Desk {
         desk
     }
 
+    /// A session has another version and its dictionary, from the next restart on.
+    pub fn set_version(&mut self, session: usize, version: Version) {
+        self.setup.sessions[session].1 = version;
+    }
+
     /// Changes the settings, from the next restart on.
     pub fn set(&mut self, from: &str, to: &str) {
         assert!(self.setup.settings.contains(from), "{from}");

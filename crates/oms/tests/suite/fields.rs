@@ -14,6 +14,7 @@ mod quotes;
 mod replaces;
 mod settings;
 mod shown;
+mod starts;
 mod venue;
 
 const CLIENT: usize = 0;

@@ -5,6 +5,10 @@ pub mod contract;
 pub mod field_table;
 pub mod tmp_fields;
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use fixwire_protocol::Tag;
 
 use contract::{Contract, Passage, Treatment};
@@ -14,6 +18,7 @@ use tmp_fields::{NotOverTmp, TmpField};
 use crate::values::marks::RequestMarks;
 use crate::values::reason::Reason;
 use crate::values::rules::LineGroup;
+use crate::values::value::Number;
 
 /// Maximum value of `carried_bytes`: with it, all messages that one message causes still fit into the outbox.
 pub(crate) const CARRIED_MAX: usize = 4096;
@@ -25,6 +30,29 @@ pub(crate) const SENT_MAX: usize = CARRIED_MAX + SETS_MAX;
 /// Maximum length of the fields that each order of a quote carries, in bytes. It is smaller since both orders are sent
 /// at once, together with the cancels of the replaced quote.
 pub(crate) const QUOTE_MAX: usize = 1024;
+
+/// An open order with a field that its line refuses.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RefusedField {
+    /// The order.
+    pub order: Number,
+    /// The tag of the first such field.
+    pub tag: Tag,
+}
+
+/// The first orders of a list as text, each with its tag, and the number of others.
+pub(crate) fn first_orders(orders: &[RefusedField]) -> String {
+    const NAMED: usize = 5;
+    let named = orders.iter().take(NAMED);
+    let named: Vec<_> = named
+        .map(|RefusedField { order, tag }| format!("{order} (tag {tag})"))
+        .collect();
+    let more = match orders.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", named.join(", "))
+}
 
 /// The field because of which a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]

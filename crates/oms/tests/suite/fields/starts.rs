@@ -1,0 +1,80 @@
+//! Fields of open orders that a start with other settings or dictionaries refuses.
+
+use fixwire_engine::protocol::dictionary::Version;
+
+use super::carried::{PARTIES, accept};
+use super::{CLIENT, VENUE, base, desk_with};
+use crate::desk::{Desk, Input};
+
+const CAUSE: &str =
+    "with fields that their lines refuse since the settings or a dictionary changed";
+
+/// The event about such orders after a restart, without what to do.
+fn named(desk: &mut Desk, from_checkpoint: bool) -> Option<String> {
+    desk.events();
+    desk.hear(&Input::Restart(0, from_checkpoint));
+    let events = desk.events();
+    let mut found = events.iter().filter(|event| event.contains(CAUSE));
+    let event = found.next().cloned();
+    assert_eq!(found.next(), None);
+    event.and_then(|it| Some(it.split_once(';')?.0.to_owned()))
+}
+
+/// Open orders: 1 with parties, 2 with nothing, 3 with a text, 5 with a tag that the settings name; 4 has parties and is
+/// closed. 6 and 7 are a quote with parties, 8 waits and has parties.
+fn with_orders(group: &str) -> Desk {
+    let keys = format!("{group}\ncarry = [6000]\nqueue = \"3600s\"\n");
+    let mut desk = desk_with(Version::Fix44, "", &keys);
+    let fields = [PARTIES, "", "58=a|", PARTIES, "6000=x|"];
+    for (number, fields) in (1..).zip(fields) {
+        let order = base("D", &format!("A{number}"), "");
+        desk.says(CLIENT, "D", &format!("{order}{fields}"));
+        accept(&mut desk, &number.to_string());
+    }
+    let filled =
+        "37=V|11=4|17=F4|150=F|39=2|20=0|55=XYZ|54=1|38=10|32=10|31=100|14=10|151=0|6=100|";
+    desk.says(VENUE, "8", filled);
+    desk.says(CLIENT, "S", &format!("{}{PARTIES}", base("S", "Q1", "")));
+    desk.hear(&Input::Down(VENUE, false));
+    desk.says(CLIENT, "D", &format!("{}{PARTIES}", base("D", "A8", "")));
+    desk.hear(&Input::Up(VENUE, false));
+    desk.hear(&Input::Down(VENUE, false));
+    desk
+}
+
+#[test]
+fn a_start_names_the_open_orders_that_another_dictionary_refuses() {
+    for from_checkpoint in [false, true] {
+        let mut desk = with_orders("");
+        assert_eq!(
+            named(&mut desk, from_checkpoint),
+            None,
+            "nothing has changed"
+        );
+        desk.set_version(VENUE, Version::Fix42);
+        let wanted =
+            format!("4 open orders {CAUSE}: 1 (tag 453), 6 (tag 453), 7 (tag 453), 8 (tag 453)");
+        assert_eq!(named(&mut desk, from_checkpoint), Some(wanted.clone()));
+        assert_eq!(
+            named(&mut desk, from_checkpoint),
+            Some(wanted),
+            "as long as they are open"
+        );
+        desk.set_version(VENUE, Version::Fix50Sp2);
+        assert_eq!(named(&mut desk, from_checkpoint), None);
+    }
+}
+
+#[test]
+fn a_start_names_the_open_orders_that_changed_contracts_refuse() {
+    let mut desk = with_orders("drop = [15]");
+    desk.set("drop = [15]", "refuse = [58, 448]");
+    let wanted = format!(
+        "5 open orders {CAUSE}: 1 (tag 448), 3 (tag 58), 6 (tag 448), 7 (tag 448), 8 (tag 448)"
+    );
+    assert_eq!(named(&mut desk, true), Some(wanted));
+    desk.set("carry = [6000]\n", "");
+    desk.set("refuse = [58, 448]", "");
+    let wanted = format!("1 open order {CAUSE}: 5 (tag 6000)");
+    assert_eq!(named(&mut desk, false), Some(wanted));
+}
