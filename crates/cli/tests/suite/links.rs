@@ -135,7 +135,7 @@ fn check_shows_which_fields_of_requests_go_over_tmp() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     for says in [
-        "oms-tmp.toml:57:15",
+        "oms-tmp.toml:57",
         "tmp_fields cannot fill order_sorce",
         "did you mean order_source?",
     ] {
