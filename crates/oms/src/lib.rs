@@ -38,6 +38,7 @@ pub use decide::venue::rejects::VenueReject;
 pub use desk::day;
 pub use desk::history;
 pub use desk::notice::{OmsEvent, OmsListener};
+pub use desk::positions;
 pub use desk::price_file::price_commands;
 pub use desk::report_file::{expired_rows, report_rows};
 pub use fixwire_ledger::NestedEvents;

@@ -40,11 +40,13 @@ pub enum OperatorRight {
     Break,
     /// Settles breaks between an OMS and its venues, which corrects orders, positions and limits.
     Settle,
+    /// Sets positions, and loads positions from clearing files.
+    Position,
 }
 
 impl OperatorRight {
     /// All rights.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Read,
         Self::Session,
         Self::Numbers,
@@ -60,6 +62,7 @@ impl OperatorRight {
         Self::Rerun,
         Self::Break,
         Self::Settle,
+        Self::Position,
     ];
 
     /// The name of the right in settings.
@@ -81,6 +84,7 @@ impl OperatorRight {
             Self::Rerun => "rerun",
             Self::Break => "break",
             Self::Settle => "settle",
+            Self::Position => "position",
         }
     }
 

@@ -180,8 +180,8 @@ mod tests {
         ConditionEvent, LifecycleEvent, LimitEvent, RequestEvent, StrayEvent,
     };
     use fixwire_oms::{
-        Effect, End, OrderFilter, OrderType, PriceField, Reason, RequestKind, Scope, Side,
-        TimeInForce, Trading, Why,
+        Effect, End, NestedEvents, OrderFilter, OrderType, PriceField, Reason, RequestKind, Scope,
+        Side, TimeInForce, Trading, Why,
     };
 
     use super::*;
@@ -345,6 +345,24 @@ mod tests {
                 line: SessionNo::new(1),
                 account: AccountNo::new(1),
                 fields: b"1=OMNI\x01581=1\x01",
+            }),
+            OrderEvent::Setup(SetupEvent::PositionSet {
+                account: AccountNo::new(1),
+                instrument: InstrumentNo::new(0),
+                was_long: 5,
+                was_short: 0,
+                long: 0,
+                short: 7,
+                who,
+                why,
+            }),
+            OrderEvent::Setup(SetupEvent::PositionsLoaded {
+                file: b"d.csv",
+                deltas: Some(99),
+                as_of: None,
+                who,
+                why,
+                changes: NestedEvents(b""),
             }),
             taken(1, b"A"),
             OrderEvent::Pool(PoolEvent::Numbered {

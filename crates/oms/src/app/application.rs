@@ -14,6 +14,8 @@ use super::{Oms, names};
 use crate::decide::reload::RELOAD;
 use crate::decide::venue::VenueId;
 use crate::decide::work::earlier;
+use crate::desk::command::of_application;
+use crate::desk::positions::note_bytes;
 use crate::state::OmsState;
 use crate::values::value::Presence;
 
@@ -255,13 +257,21 @@ impl Application for Oms {
         if !self.begin(now, outbox) || !self.has_room(outbox) {
             return Err("the OMS is busy: try again".into());
         }
-        let done = match crate::desk::command::bulletin(&self.core, command) {
-            Some(words) => words.and_then(|words| self.ask_bulletins(now, words)),
-            None if command.bytes == RELOAD => {
+        let (messages, bytes) = self.room();
+        let bytes = bytes + note_bytes(command.bytes);
+        let of = |verb| of_application(&self.core, verb, command);
+        let done = match (of("bulletin"), of("differ")) {
+            (Some(words), _) => words.and_then(|words| self.ask_bulletins(now, words)),
+            (_, Some(words)) => words.and_then(|words| self.differ(command.who, words)),
+            (None, None) if !outbox.has_room(messages, bytes) => Err(alloc::format!(
+                "the OMS is busy, or these are too many rows for one record ({bytes} bytes): try again, or load fewer \
+                 rows at a time"
+            )),
+            (None, None) if command.bytes == RELOAD => {
                 let at = self.at(now);
                 self.reload(at, command, outbox)
             }
-            None => {
+            (None, None) => {
                 let at = self.at(now);
                 let (core, mut out) = self.parts(outbox, None);
                 crate::desk::command::carry_out(core, at, command, &mut out)

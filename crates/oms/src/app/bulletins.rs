@@ -1,5 +1,5 @@
 //! Bulletins of an exchange over TMP: each R14 that arrives raises an event for operators, and the operator command
-//! `bulletin` requests bulletins by an R13.
+//! `bulletin` requests bulletins by an R13. The operator command `differ` raises an event too.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,6 +11,7 @@ use fixwire_tmp::{ClientLinkState, TmpFrame};
 
 use super::Oms;
 use crate::desk::notice::OmsEvent;
+use crate::desk::positions::differences;
 use crate::tmp::RequestFrame;
 
 impl Oms {
@@ -74,5 +75,12 @@ impl Oms {
         Ok(format!(
             "line {name}: bulletins asked for; each is an event"
         ))
+    }
+
+    /// The operator command `differ`: raises the event that a file differs from the positions or fills of the OMS.
+    pub(super) fn differ(&mut self, who: &str, words: &str) -> Result<String, String> {
+        let (rows, file) = differences(words)?;
+        (self.listener)(OmsEvent::PositionsDiffer { file, rows, who });
+        Ok(format!("{file}: event raised"))
     }
 }

@@ -58,6 +58,7 @@ impl Core {
             return false;
         }
         self.index();
+        self.dated_back = self.state.events;
         // A killed process has not recorded that its lines are down.
         for line in self.state.sessions().numbers() {
             if self.state.is_ready(line) {

@@ -9,6 +9,7 @@ use fixwire_protocol::{Decimal, Ledger as _};
 use crate::decide::queue::Lines;
 use crate::decide::work::Work;
 use crate::state::OmsState;
+use crate::state::apply::fill_time::is_dated_back;
 use crate::state::apply::parents;
 use crate::state::conditions::Terms;
 use crate::state::event::{LifecycleEvent, OrderEvent};
@@ -184,6 +185,9 @@ pub struct Core {
     pub(crate) has_parents: bool,
     /// Whether the journal of the OMS replaces a removed journal.
     pub(crate) replaces_journal: bool,
+    /// The number of the last event with a fill that may have been made more than a second before it was received; of the
+    /// last event before the start if there was none since.
+    pub(crate) dated_back: u64,
 }
 
 impl Core {
@@ -205,6 +209,7 @@ impl Core {
             tmp_scales: Table::default(),
             has_parents: rules.users.iter().any(|user| user.parents.is_some()),
             replaces_journal: false,
+            dated_back: 0,
             rules,
         }
     }
@@ -254,6 +259,9 @@ impl Core {
         let done = self.state.apply(at, event);
         self.own.add(&self.state, touched);
         debug_assert!(done, "{event:?} does not fit");
+        if is_dated_back(event, self.state.time) {
+            self.dated_back = self.state.events;
+        }
         sink.happened(&self.state, event);
         self.lines.note(&self.state, event);
         self.work.note(&self.state, event);

@@ -10,6 +10,7 @@ use siphasher::sip::SipHasher24;
 use fixwire_protocol::{Decimal, OperatorCommand, OperatorRight, Permission};
 
 use crate::decide::core::{Core, Sink};
+use crate::desk::positions;
 use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::show::scope_name;
@@ -80,8 +81,10 @@ pub fn carry_out(
         CommandVerb::Accept => return core.accept_break(at, words.get("break"), by, sink),
         CommandVerb::Settle => return core.settle_break(at, &words, by, sink),
         CommandVerb::Roll => return core.roll(at, &words, by, sink),
-        // The application carries out these commands: it has the lines and the new settings.
-        CommandVerb::Bulletin | CommandVerb::Reload => {
+        CommandVerb::Position => return positions::set_position(core, at, words.rest, by, sink),
+        CommandVerb::Load => return positions::load_positions(core, at, words.rest, by, sink),
+        // The application carries out these commands: it has the lines, the new settings and the listener of events.
+        CommandVerb::Bulletin | CommandVerb::Reload | CommandVerb::Differ => {
             return Err(format!(
                 "{} is a command of the application, not of the OMS",
                 known.name
@@ -127,14 +130,16 @@ fn scope_of(core: &Core, words: &Words<'_>) -> Result<Scope, String> {
     scope.ok_or_else(|| format!("unknown {}", words.scope_text()))
 }
 
-/// The arguments of a command `bulletin`, or why the operator may not give it; `None` if it is another command.
+/// The arguments of a command that the application carries out, such as `bulletin`, or why the operator may not give it;
+/// `None` if it is another command.
 #[cold]
-pub(crate) fn bulletin<'a>(
+pub(crate) fn of_application<'a>(
     core: &Core,
+    verb: &str,
     command: OperatorCommand<'a>,
 ) -> Option<Result<&'a str, String>> {
     let words = Words::parse(core::str::from_utf8(command.bytes).ok()?).ok()?;
-    if words.verb != "bulletin" {
+    if words.verb != verb {
         return None;
     }
     if command.why.is_empty() {

@@ -5,6 +5,7 @@ pub mod command;
 pub mod day;
 pub mod history;
 pub(crate) mod notice;
+pub mod positions;
 pub(crate) mod price_file;
 pub(crate) mod query;
 pub(crate) mod report_file;

@@ -290,10 +290,19 @@ pub enum OmsEvent<'a> {
         /// Whether the settings from before the last reload are in force again.
         back: bool,
     },
-    /// An operator requested a reload or other limits; another operator must give the same request.
+    /// An operator requested a reload, or other limits or positions; another operator must give the same request.
     ReloadAsked {
         /// The operator.
         who: &'a [u8],
+    },
+    /// Positions or fills of a file, such as one of the clearing house, differ from those of the OMS.
+    PositionsDiffer {
+        /// Name of the file.
+        file: &'a str,
+        /// Number of accounts and symbols that differ.
+        rows: u64,
+        /// The operator who compared them.
+        who: &'a str,
     },
     /// Settings were not reloaded; the old settings stay in force.
     NotReloaded {
@@ -452,6 +461,10 @@ impl fmt::Display for OmsEvent<'_> {
             Self::Reloaded { .. } | Self::ReloadAsked { .. } | Self::NotReloaded { .. } => {
                 self.write_reload(f)
             }
+            Self::PositionsDiffer { file, rows, who } => write!(
+                f,
+                "{file}: {rows} accounts and symbols differ from those of the OMS, compared by {who}: fixwire oms reconcile lists them"
+            ),
             Self::DayAsked { .. }
             | Self::DayStarted { .. }
             | Self::DayBack { .. }
@@ -477,7 +490,7 @@ impl OmsEvent<'_> {
                 let who = String::from_utf8_lossy(who);
                 write!(
                     f,
-                    "change of settings or limits requested by {who}: another operator must request the same (fixwire oms reload, reload --back, or limit)"
+                    "change of settings, limits or positions requested by {who}: another operator must request the same (fixwire oms reload, reload --back, limit, position or positions load)"
                 )
             }
             Self::NotReloaded { who, why } => {

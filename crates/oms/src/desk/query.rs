@@ -5,11 +5,13 @@ use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
 use fixwire_protocol::OperatorRight;
+use fixwire_text::first_word;
 
 use crate::decide::core::Core;
 use crate::decide::reload::RELOAD;
 use crate::desk::browse;
 use crate::desk::command::check_prices;
+use crate::desk::positions::check_load;
 use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
@@ -70,7 +72,14 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
                 order_line(state, order)
             ))
         }
-        QueryVerb::Positions => Ok(positions(state)),
+        QueryVerb::Positions => match first_word(words.rest) {
+            ("", _) => Ok(positions(state)),
+            // Sent before a command `load`: the answer lists the mistakes in its rows.
+            ("check", command) => check_load(core, command),
+            (other, _) => Err(format!(
+                "unknown word {other}: write positions, or positions check"
+            )),
+        },
         QueryVerb::Limits => Ok(limits(state)),
         QueryVerb::Pools => Ok(pools(core)),
         QueryVerb::Held => Ok(held(state)),

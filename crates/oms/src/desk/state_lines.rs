@@ -138,6 +138,8 @@ impl OmsState {
             pending_reload,
             violations,
             late_fills,
+            positions_set,
+            position_files,
         } = self;
         to.of(format_args!("oms"));
         to.say("time", time);
@@ -150,6 +152,11 @@ impl OmsState {
         to.say("settings", Hash(*settings));
         to.count("violations", *violations);
         to.count("late fills", *late_fills);
+        to.count("positions set by event", *positions_set);
+        to.each(
+            "loaded file of positions",
+            position_files.iter().map(|it| Hash(*it)),
+        );
         if let Some(pending) = pending_reload {
             let crate::state::reload::PendingReload { by, settings } = pending;
             to.say("reload asked by", by.bytes().escape_ascii());

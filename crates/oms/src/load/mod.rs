@@ -164,8 +164,8 @@ impl TableRule for OperatorRule {
         /// a system user, at the [control socket](../operating/running.md)
         user: Text(user), REQUIRED, Confirmed;
         /// of `limit`, `kill` (also `cancel`, `reducing`), `arm`, `market` (also `price`, `bulletin`), `roll`,
-        /// `report`, `rerun`, `break` (`accept-break`), `settle` (`breaks settle`), `reload`, `read` (orders,
-        /// positions, limits), `session`, `numbers`, `send` ([commands and
+        /// `report`, `rerun`, `break` (`accept-break`), `settle` (`breaks settle`),
+        /// `position` (also `positions load`), `reload`, `read` (orders, positions, limits), `session`, `numbers`, `send` ([commands and
         /// rights](../operating/security.md#rights-of-operators)). Users in no table have only `fixwire status`.
         /// Without any table the OMS's own user and root have all rights, others `read`
         may: With("list", may,

@@ -111,6 +111,8 @@ impl OmsState {
         self.routed.put(to);
         self.exec_ids.put(to);
         self.venue_names.put(to);
+        self.positions_set.put(to);
+        self.position_files.put(to);
     }
 
     /// Writes the part of a checkpoint before orders and ids.
@@ -222,6 +224,8 @@ impl OmsState {
         state.check_exec_ids()?;
         state.venue_names = Wire::take(from)?;
         state.check_venue_names()?;
+        state.positions_set = Wire::take(from)?;
+        state.position_files = Wire::take(from)?;
         Some(state)
     }
 }

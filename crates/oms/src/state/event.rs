@@ -49,6 +49,22 @@ events! {
             long: Quantity = "Long quantity.", short: Quantity = "Short quantity.",
             who: &'a [u8] = "The file or person.",
         }
+        /// An operator set or changed a position.
+        155 PositionSet {
+            account: AccountNo = "The account.",
+            instrument: InstrumentNo = "The instrument.",
+            was_long: Quantity = "Long quantity before.", was_short: Quantity = "Short quantity before.",
+            long: Quantity = "Long quantity.", short: Quantity = "Short quantity.",
+            who: &'a [u8] = "The operator.", why: &'a [u8] = "The reason, as text.",
+        }
+        /// An operator loaded positions from a file.
+        156 PositionsLoaded {
+            file: &'a [u8] = "Name of the file.",
+            deltas: Option<u64> = "Hash of a file of changes; `None` for a file of totals.",
+            as_of: Option<i64> = "The moment of totals that are of an earlier moment, in nanoseconds since 1970.",
+            who: &'a [u8] = "The operator.", why: &'a [u8] = "The reason, as text.",
+            changes: NestedEvents<'a> = "The events PositionSet, one for each changed position.",
+        }
         /// A client whose orders are cancelled when its session ends has logged on or disconnected.
         32 Client {
             session: SessionNo = "The session.", is: Presence = "The presence.",
@@ -158,10 +174,10 @@ events! {
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
             changes: NestedEvents<'a> = "The events that change accounts, instruments, pools and limits.",
         }
-        /// An operator requested other limits, or a reload of limits or users; a second operator must give the same
-        /// request.
+        /// An operator requested other limits or positions, or a reload of limits or users; a second operator must give
+        /// the same request.
         52 ReloadAsked {
-            settings: u64 = "The hash of the files, or of the limits.",
+            settings: u64 = "The hash of the files, of the limits or of the positions.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
     }

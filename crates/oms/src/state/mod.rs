@@ -313,6 +313,10 @@ pub struct OmsState {
     pub(crate) violations: u64,
     /// Number of fills that were received after the order was closed, or for unknown orders.
     pub(crate) late_fills: u64,
+    /// The number of the last event with which an operator set positions; 0 for none.
+    pub(crate) positions_set: u64,
+    /// Hashes of the files of position changes that were loaded, the oldest first.
+    pub(crate) position_files: Vec<u64>,
 }
 
 fn pair(account: AccountNo, instrument: InstrumentNo) -> u64 {

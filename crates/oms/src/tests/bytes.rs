@@ -374,6 +374,8 @@ fn add_limits(state: &mut OmsState) {
         settings: 99,
     });
     state.next_day = Some(20_261_130);
+    state.positions_set = 17;
+    state.position_files = std::vec![98, 99];
     state.firm.flow = Some(std::boxed::Box::new(Flow::default()));
     if let Some(flow) = &mut state.firm.flow {
         let passed = crate::state::flow::Passed {

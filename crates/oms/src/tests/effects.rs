@@ -9,14 +9,19 @@ use crate::values::limits::RiskControl;
 use crate::values::value::{Effect, Trading};
 
 /// A world with separate long and short positions.
-fn with_effect() -> World {
+pub(super) fn with_effect() -> World {
     let mut rules = rules(LIMITS);
     rules.instruments[0].has_effect = true;
     World::of(rules)
 }
 
 impl World {
-    fn order_that(&mut self, effect: Effect, side: Side, quantity: i64) -> Option<Number> {
+    pub(super) fn order_that(
+        &mut self,
+        effect: Effect,
+        side: Side,
+        quantity: i64,
+    ) -> Option<Number> {
         self.ids += 1;
         let id = format!("E{}", self.ids);
         let new = NewOrder {

@@ -97,6 +97,9 @@ fn the_rights_of_the_page_are_those_of_the_verbs() {
         "report" => Some("report-in".to_string()),
         "accept" => Some("accept-break".to_string()),
         "settle" => Some("breaks settle".to_string()),
+        "position" => Some("position set".to_string()),
+        "load" => Some("positions load".to_string()),
+        "differ" => Some("reconcile".to_string()),
         "bulletin" | "counts" | "figures" | "check-reports" | "check-prices" => None,
         name => Some(name.to_string()),
     };

@@ -37,6 +37,7 @@ mod markets;
 mod mass;
 mod operators;
 mod pools;
+mod positions;
 mod queue;
 mod quotes;
 mod random;

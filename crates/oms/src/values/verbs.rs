@@ -57,7 +57,7 @@ macro_rules! verbs {
 verbs! {
     /// Commands: each changes something, and needs a reason. A scope is `firm`, `session=NAME`, `account=NAME`,
     /// `symbol=NAME`, or `account=NAME symbol=NAME`.
-    CommandVerb, COMMANDS[14];
+    CommandVerb, COMMANDS[17];
     /// Sets limits; `CODE=none` removes one. With `until` the previous limit applies again from this time (UTC) on.
     Limit: "limit", "SCOPE CODE=VALUE ... [until=17:00]", Limit;
     /// Cancels the open orders of the scope; new orders are accepted.
@@ -86,6 +86,13 @@ verbs! {
     Bulletin: "bulletin", "line=NAME from=NUMBER", Market free;
     /// Applies the settings that were put beside the OMS ([`SettingsSource`](crate::SettingsSource)).
     Reload: "reload", "", Reload;
+    /// Sets the position of an account in a symbol, or changes it by a quantity.
+    Position: "position", "set|adjust account=NAME symbol=NAME long=QUANTITY short=QUANTITY", Position free;
+    /// Loads positions: totals, or changes. A row is `ACCOUNT SYMBOL LONG SHORT`, and for totals as of an earlier moment
+    /// the position without the fills since then. All rows are applied, or none is.
+    Load: "load", "totals|deltas [as-of=TIME read=EVENT] [again] file=NAME; ROW; ROW ...", Position free;
+    /// Raises an event: the positions or fills of a file differ from those of the OMS.
+    Differ: "differ", "rows=NUMBER file=NAME", Read free;
 }
 
 verbs! {
@@ -97,8 +104,8 @@ verbs! {
     Orders: "orders", "[account=NAME] [open] [before=NUMBER]", Read;
     /// An order by its OrderID(37).
     Order: "order", "NUMBER", Read free;
-    /// Positions, and the open quantity to buy and sell.
-    Positions: "positions", "", Read;
+    /// Positions, and the open quantity to buy and sell; `check` answers with the mistakes in a command `load`.
+    Positions: "positions", "[check COMMAND]", Read free;
     /// Limits and kill switches.
     Limits: "limits", "", Read;
     /// The pools of order numbers: the next number, and how many are left.

@@ -137,6 +137,23 @@ fn play_rerun(durability: Durability, operations: Option<u64>) -> Floor {
     floor
 }
 
+/// Positions that an operator sets and loads between orders: the changes of a file count once.
+fn play_positions(durability: Durability, operations: Option<u64>) -> Floor {
+    let mut floor = Floor::new(durability, BeginString::Fix44, BeginString::Fix44);
+    if let Some(operations) = operations {
+        floor.world.disk().stop_after(operations);
+    }
+    floor.order("A1", 1, 100);
+    floor.command("position set account=A1 symbol=FUT long=70 short=20");
+    floor.command("load deltas file=d.csv;A1 XYZ 40 0;A1 FUT 0 5");
+    floor.order("A2", 1, 20);
+    floor.command("load totals file=t.csv;A1 FUT 10 3;A1 NEAR 0 6");
+    floor.command("load deltas file=e.csv;A1 XYZ 40 0;A1 FUT 0 5");
+    floor.order("A3", 2, 10);
+    floor.moved = 40 + 40 + (10 - 8) - 6;
+    floor
+}
+
 /// Orders of a spread that are filled in part with their legs, replaced and cancelled.
 fn play_spreads(durability: Durability, operations: Option<u64>) -> Floor {
     let mut floor = Floor::new(durability, BeginString::Fix44, BeginString::Fix44);
@@ -412,6 +429,16 @@ fn an_order_is_run_again_once_when_the_process_is_killed() {
 #[test]
 fn an_order_is_run_again_once_when_the_power_is_cut() {
     every_point(Durability::Disk, ("rerun", play_rerun));
+}
+
+#[test]
+fn positions_are_set_once_when_the_process_is_killed() {
+    every_point(Durability::Process, ("positions", play_positions));
+}
+
+#[test]
+fn positions_are_set_once_when_the_power_is_cut() {
+    every_point(Durability::Disk, ("positions", play_positions));
 }
 
 #[test]

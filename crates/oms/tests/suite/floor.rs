@@ -111,6 +111,8 @@ pub struct Floor {
     pub crashes: u32,
     /// Parent orders and their children.
     pub families: BTreeMap<u64, Vec<u64>>,
+    /// Net quantity of the positions that operators have set, less what they were before.
+    pub moved: i128,
 }
 
 fn session(sender: &str, target: &str, begin: BeginString, port: u16) -> SessionConfig {
@@ -233,6 +235,7 @@ impl Floor {
             venue_version: venue,
             crashes: 0,
             families: BTreeMap::new(),
+            moved: 0,
         };
         floor.calm();
         floor
@@ -341,7 +344,7 @@ impl Floor {
 
     /// Books of OMS and venue agree, order by order, and so do the reports that the client has.
     pub fn agrees(&mut self) {
-        let venue = self.venue.orders.clone();
+        let (venue, moved) = (self.venue.orders.clone(), self.moved);
         let state = self.state();
         assert_eq!(state.violations(), 0);
         let mut net = 0;
@@ -365,7 +368,8 @@ impl Floor {
             net += if order.side.is_buy() { filled } else { -filled };
         }
         let held = state.positions().map(|(.., position)| position.net());
-        assert_eq!(held.sum::<i128>(), net);
+        let held = held.sum::<i128>();
+        assert_eq!(held, net + moved);
         let open = venue.values().filter(|order| order.is_open).count();
         let sent = state.orders().iter();
         let sent = sent.filter(|it| it.state.is_open() && it.state != OrderState::Parent);

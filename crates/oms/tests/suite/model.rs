@@ -17,6 +17,7 @@ pub mod late;
 mod mass;
 mod number;
 pub mod pools;
+mod positions;
 mod quotes;
 mod refused;
 pub mod remade;
@@ -423,6 +424,8 @@ pub struct Model {
     quotes: BTreeMap<u64, quotes::Quote>,
     /// Orders that a control rejected today.
     pub rejected: Vec<rerun::Rejected>,
+    /// Files of position changes that were loaded.
+    loaded: BTreeSet<String>,
     /// Messages written for the last input.
     said: Vec<String>,
 }

@@ -3,6 +3,7 @@
 mod carried;
 pub mod dice;
 pub mod floors;
+mod positions;
 mod thousandths;
 
 use std::collections::{BTreeMap, VecDeque};

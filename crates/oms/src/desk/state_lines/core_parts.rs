@@ -33,6 +33,7 @@ impl Core {
             tmp_scales: _,  // Settings.
             has_parents: _, // Settings.
             replaces_journal,
+            dated_back: _, // For a load of positions within the same second.
         } = self;
         state.put_lines(to);
         to.of(format_args!("oms"));

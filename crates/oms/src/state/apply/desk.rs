@@ -1,13 +1,21 @@
-//! Applies events of the desk: reruns of rejected orders, drop copies of a venue, orders placed elsewhere.
+//! Applies events of the desk: reruns of rejected orders, drop copies of a venue, orders placed elsewhere, positions
+//! that operators set.
+
+use alloc::vec::Vec;
+
+use fixwire_ledger::NestedEvents;
 
 use crate::state::OmsState;
 use crate::state::copies::{Awaited, CopyBreak, FillTerms};
-use crate::state::event::{CopyEvent, RejectedEvent};
+use crate::state::event::{CopyEvent, OrderEvent, RejectedEvent, SetupEvent};
 use crate::state::orders::carried::Fields;
 use crate::state::orders::rejected::RejectedOrder;
 use crate::state::orders::transition::Transition;
 use crate::state::orders::{Place, Placement};
+use crate::state::tally::Tally;
 use crate::values::fields::carried::CarriedFields;
+use crate::values::ids::Party;
+use crate::values::units::MOST;
 use crate::values::value::{BreakKind, Text};
 
 impl OmsState {
@@ -131,6 +139,86 @@ impl OmsState {
                 None => self.copies.close(number),
             },
         }
+    }
+
+    /// Whether an event sets a position that is as the event says.
+    fn is_of_position(&self, event: &SetupEvent<'_>) -> bool {
+        let SetupEvent::PositionSet {
+            account,
+            instrument,
+            was_long,
+            was_short,
+            long,
+            short,
+            ..
+        } = *event
+        else {
+            return false;
+        };
+        let is_known =
+            self.accounts.get(account).is_some() && self.instruments.get(instrument).is_some();
+        let known = self.position(account, instrument);
+        is_known && (known.long, known.short) == (was_long, was_short) && long.max(short) <= MOST
+    }
+
+    /// Sets a position by an event PositionSet; profit and loss follow.
+    pub(crate) fn set_position(&mut self, event: &SetupEvent<'_>) -> Option<()> {
+        self.is_of_position(event).then_some(())?;
+        let SetupEvent::PositionSet {
+            account,
+            instrument,
+            long,
+            short,
+            ..
+        } = *event
+        else {
+            return None;
+        };
+        let holding = self.holding_mut(account, instrument);
+        let before = holding.gained();
+        (holding.position.long, holding.position.short) = (long, short);
+        let after = holding.gained();
+        let tally = |gained| Tally {
+            gained,
+            ..Tally::default()
+        };
+        // No session made this profit.
+        let party = Party {
+            session: None,
+            account: Some(account),
+            instrument: Some(instrument),
+        };
+        let (old, new) = (self.gain(instrument, before), self.gain(instrument, after));
+        self.count(party, &tally(old), &tally(new));
+        Some(())
+    }
+
+    /// Sets the positions of a file.
+    pub(crate) fn load_positions(
+        &mut self,
+        deltas: Option<u64>,
+        changes: NestedEvents<'_>,
+    ) -> Option<()> {
+        let changes = changes.each().map(|event| OrderEvent::of(event?));
+        let changes = changes.collect::<Option<Vec<_>>>()?;
+        let fits = |event: &OrderEvent<'_>| matches!(event, OrderEvent::Setup(event) if self.is_of_position(event));
+        changes.iter().all(fits).then_some(())?;
+        let mut done = Some(());
+        for change in &changes {
+            if let OrderEvent::Setup(change) = change {
+                done = done.and(self.set_position(change));
+            }
+        }
+        self.position_files.extend(deltas);
+        self.positions_are_set();
+        done
+    }
+
+    /// Handles that an operator set positions with the current event.
+    pub(crate) fn positions_are_set(&mut self) -> Option<()> {
+        self.positions_set = self.events;
+        self.pending_reload = None;
+        Some(())
     }
 
     /// Handles a fill on a line. If fills of the line are copied, its copy is awaited. If the order was placed

@@ -3,6 +3,7 @@
 pub(crate) mod breaks;
 pub(crate) mod conditions;
 pub(crate) mod desk;
+pub(crate) mod fill_time;
 pub(crate) mod inquiries;
 pub(crate) mod late;
 pub(crate) mod limits;
@@ -111,6 +112,13 @@ impl OmsState {
                 (position.long, position.short) = (long, short);
                 Some(())
             }
+            SetupEvent::PositionSet { .. } => {
+                self.set_position(event)?;
+                self.positions_are_set()
+            }
+            SetupEvent::PositionsLoaded {
+                deltas, changes, ..
+            } => self.load_positions(deltas, changes),
             SetupEvent::Client { session, is } => {
                 self.sessions.get_mut(session)?.client = is;
                 Some(())

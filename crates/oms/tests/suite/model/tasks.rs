@@ -360,6 +360,9 @@ impl Model {
 
     /// `verb scope what`: `limit account=A1 RC6=500`.
     pub fn command(&mut self, text: &str) {
+        if text.starts_with("position ") || text.starts_with("load ") {
+            return self.position_command(text);
+        }
         let words: Vec<&str> = text.split(' ').collect();
         let get = |key: &str| {
             let words = words.iter().filter_map(|word| word.split_once('='));

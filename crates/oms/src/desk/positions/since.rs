@@ -1,0 +1,301 @@
+//! What fills since a moment have changed in positions, from the notes of a journal.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Place;
+use crate::state::OmsState;
+use crate::state::apply::fill_time::{FillTime, fill_time};
+use crate::state::event::{
+    BreakEvent, DayEvent, LifecycleEvent, OrderEvent, SpreadEvent, StrayEvent, UndoEvent,
+    timed_event,
+};
+use crate::values::ids::{AccountNo, InstrumentNo};
+use crate::values::show::figure;
+use crate::values::value::Number;
+
+/// Long and short quantity, and the decimals of both.
+#[derive(Clone, Copy, Debug, Default)]
+struct Quantities {
+    long: i128,
+    short: i128,
+    scale: u8,
+}
+
+impl Quantities {
+    /// The same quantities in units with at least this number of decimals.
+    fn with_scale(self, scale: u8) -> Self {
+        let one = 10_i128.pow(scale.saturating_sub(self.scale).into());
+        Self {
+            long: self.long * one,
+            short: self.short * one,
+            scale: scale.max(self.scale),
+        }
+    }
+
+    fn texts(self) -> [String; 2] {
+        [self.long, self.short].map(|units| figure(units, self.scale))
+    }
+}
+
+/// The position of an account in an instrument, with what fills have changed since the moment. Quantities are decimals.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PositionSince {
+    /// Account(1).
+    pub account: String,
+    /// Symbol(55).
+    pub symbol: String,
+    /// Long quantity.
+    pub long: String,
+    /// Short quantity.
+    pub short: String,
+    /// Change of the long quantity by fills since the moment.
+    pub long_since: String,
+    /// Change of the short quantity by fills since the moment.
+    pub short_since: String,
+    /// Long quantity without these fills.
+    pub long_before: String,
+    /// Short quantity without these fills.
+    pub short_before: String,
+    /// Fills since the moment of which the time is unknown, each as a text.
+    pub doubts: Vec<String>,
+}
+
+/// Collects what fills have changed in positions since a moment.
+///
+/// A fill, a bust and a correction count by TransactTime(60); without one by the time at which they were received.
+#[derive(Debug)]
+pub struct PositionsSince {
+    moment: i64,
+    state: OmsState,
+    changed: BTreeMap<Place, Quantities>,
+    doubts: BTreeMap<Place, Vec<String>>,
+    /// When an operator last entered a report or settled a break: the fills of the same time are what that changed.
+    decided: Option<i64>,
+    /// The time after the moment from which on the notes have all fills.
+    known_from: Option<i64>,
+}
+
+impl PositionsSince {
+    /// `state` is the state before the first note; `moment` is in nanoseconds since 1970.
+    #[must_use]
+    pub fn new(state: OmsState, moment: i64) -> Self {
+        let is_later = state.events() > 0 && state.time() > moment;
+        Self {
+            known_from: is_later.then(|| state.time()),
+            moment,
+            state,
+            changed: BTreeMap::new(),
+            doubts: BTreeMap::new(),
+            decided: None,
+        }
+    }
+
+    /// Reads the next note.
+    pub fn take(&mut self, note: &[u8]) {
+        let Some((at, event)) = timed_event(note) else {
+            return self.state.apply_note(note);
+        };
+        if let OrderEvent::Order(LifecycleEvent::ReportEntered { .. })
+        | OrderEvent::Break(BreakEvent::BreakSettled { .. }) = event
+        {
+            self.decided = Some(at);
+        }
+        // The journal before this one was removed, with its fills.
+        if let OrderEvent::Day(DayEvent::NumbersAfter { .. }) = event
+            && at > self.moment
+        {
+            self.known_from = Some(at);
+        }
+        let Some(time) = fill_time(&event, at) else {
+            self.state.apply(at, &event);
+            return;
+        };
+        let time = match self.decided {
+            Some(decided) if decided == at => FillTime::Unknown,
+            _ => time,
+        };
+        let is_since = match time {
+            FillTime::At(made) => made > self.moment,
+            FillTime::Unknown => at > self.moment,
+        };
+        if !is_since {
+            self.state.apply(at, &event);
+            return;
+        }
+        let places = places(&self.state, &event);
+        let before: Vec<Quantities> = places.iter().map(|place| self.position(*place)).collect();
+        self.state.apply(at, &event);
+        for (place, before) in places.into_iter().zip(before) {
+            let now = self.position(place);
+            let more = Quantities {
+                long: now.long - before.long,
+                short: now.short - before.short,
+                scale: now.scale,
+            };
+            if (more.long, more.short) == (0, 0) {
+                continue;
+            }
+            let known = self.changed.entry(place).or_default();
+            *known = known.with_scale(more.scale);
+            known.long += more.long;
+            known.short += more.short;
+            if time == FillTime::Unknown {
+                let what = doubt(&event);
+                self.doubts.entry(place).or_default().push(what);
+            }
+        }
+    }
+
+    /// The time from which on the notes have all fills, if that is after the moment; in nanoseconds since 1970.
+    #[must_use]
+    pub fn is_known_from(&self) -> Option<i64> {
+        self.known_from
+    }
+
+    /// The number of the last event that was read.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.state.events()
+    }
+
+    /// The position of an account in a symbol; `None` if the journal does not have these names.
+    #[must_use]
+    pub fn of(&self, account: &str, symbol: &str) -> Option<PositionSince> {
+        let account = self.state.accounts().find(account.as_bytes())?;
+        let instrument = self.state.instruments().find(symbol.as_bytes())?;
+        Some(self.row((account, instrument)))
+    }
+
+    /// All positions.
+    pub fn rows(&self) -> impl Iterator<Item = PositionSince> {
+        let positions = self.state.positions();
+        positions.map(|(account, instrument, _)| self.row((account, instrument)))
+    }
+
+    fn position(&self, (account, instrument): Place) -> Quantities {
+        let position = self.state.position(account, instrument);
+        Quantities {
+            long: position.long.into(),
+            short: position.short.into(),
+            scale: self.state.scales(instrument).quantity,
+        }
+    }
+
+    fn row(&self, place: Place) -> PositionSince {
+        let now = self.position(place);
+        let since = self.changed.get(&place).copied().unwrap_or_default();
+        let since = since.with_scale(now.scale);
+        let before = Quantities {
+            long: now.long - since.long,
+            short: now.short - since.short,
+            ..now
+        };
+        let name = |name: &[u8]| String::from_utf8_lossy(name).to_string();
+        let ([long, short], [long_since, short_since]) = (now.texts(), since.texts());
+        let [long_before, short_before] = before.texts();
+        PositionSince {
+            account: name(self.state.accounts().name(place.0)),
+            symbol: name(self.state.instruments().name(place.1)),
+            long,
+            short,
+            long_since,
+            short_since,
+            long_before,
+            short_before,
+            doubts: self.doubts.get(&place).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// The positions that an event about a fill may change.
+fn places(state: &OmsState, event: &OrderEvent<'_>) -> Vec<Place> {
+    let of_order = |number: Number| {
+        let order = state.orders().get(number);
+        order.map(|order| (order.account, order.instrument))
+    };
+    let place: Option<(AccountNo, InstrumentNo)> = match *event {
+        OrderEvent::Order(LifecycleEvent::Filled { order, .. })
+        | OrderEvent::Spread(
+            SpreadEvent::LegFilled { order, .. } | SpreadEvent::LegUndone { order, .. },
+        )
+        | OrderEvent::Undo(UndoEvent::Busted { order, .. } | UndoEvent::Corrected { order, .. })
+        | OrderEvent::Break(BreakEvent::FillsSettled { order, .. }) => of_order(order),
+        OrderEvent::Stray(StrayEvent::StrayFill {
+            account,
+            instrument,
+            ..
+        }) => Some((account, instrument)),
+        OrderEvent::Break(BreakEvent::BreakSettled { number, .. }) => {
+            let stray = state.strays.get(number);
+            stray.map(|stray| (stray.account, stray.instrument))
+        }
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Order(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_)
+        | OrderEvent::Undo(_) => None,
+    };
+    let Some((account, instrument)) = place else {
+        return Vec::new();
+    };
+    match state.legs(instrument) {
+        Some(legs) => legs.iter().map(|leg| (account, leg.instrument)).collect(),
+        None => alloc::vec![(account, instrument)],
+    }
+}
+
+/// A fill of which the time is unknown.
+fn doubt(event: &OrderEvent<'_>) -> String {
+    match *event {
+        OrderEvent::Order(LifecycleEvent::Filled { order, .. })
+        | OrderEvent::Spread(SpreadEvent::LegFilled { order, .. }) => {
+            format!("a fill of order {order} was entered by hand, or settled")
+        }
+        OrderEvent::Break(BreakEvent::FillsSettled { order, .. }) => {
+            format!("the fills of order {order} were settled")
+        }
+        OrderEvent::Break(BreakEvent::BreakSettled { number, .. }) => {
+            format!("break {number}, a fill of an unknown order, was settled")
+        }
+        OrderEvent::Stray(StrayEvent::StrayFill { id, .. }) => {
+            let id = String::from_utf8_lossy(id);
+            format!("the time of a fill of {id}, an unknown order, is not recorded")
+        }
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Order(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_)
+        | OrderEvent::Undo(_) => "a fill".to_string(),
+    }
+}

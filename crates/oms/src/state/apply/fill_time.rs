@@ -1,0 +1,68 @@
+//! When the fills of an event were made: what a position of an earlier moment includes depends on it.
+
+use crate::state::event::{
+    BreakEvent, LifecycleEvent, OrderEvent, SpreadEvent, StrayEvent, UndoEvent,
+};
+
+/// When the fill, bust or correction of an event was made.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum FillTime {
+    /// At TransactTime(60), or when it was received if the report has none; in nanoseconds since 1970.
+    At(i64),
+    /// The event does not say.
+    Unknown,
+}
+
+/// When the fill of an event that was received at this time was made; `None` for an event that is about no fill.
+#[inline]
+pub(crate) fn fill_time(event: &OrderEvent<'_>, received: i64) -> Option<FillTime> {
+    let made = |at: i64| Some(FillTime::At(if at == 0 { received } else { at }));
+    match event {
+        OrderEvent::Order(LifecycleEvent::Filled { at, .. })
+        | OrderEvent::Spread(
+            SpreadEvent::LegFilled { at, .. } | SpreadEvent::LegUndone { at, .. },
+        )
+        | OrderEvent::Undo(UndoEvent::Busted { at, .. } | UndoEvent::Corrected { at, .. }) => {
+            made(*at)
+        }
+        OrderEvent::Stray(StrayEvent::StrayFill { .. })
+        | OrderEvent::Break(BreakEvent::BreakSettled { .. } | BreakEvent::FillsSettled { .. }) => {
+            Some(FillTime::Unknown)
+        }
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Order(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_)
+        | OrderEvent::Undo(_) => None,
+    }
+}
+
+/// Whether a fill that was received at this time was, or may have been, made more than a second before: a position of
+/// an earlier moment may include it.
+#[inline]
+pub(crate) fn is_dated_back(event: &OrderEvent<'_>, received: i64) -> bool {
+    const SECOND: i64 = 1_000_000_000;
+    match fill_time(event, received) {
+        Some(FillTime::At(at)) => at < received.saturating_sub(SECOND),
+        Some(FillTime::Unknown) => true,
+        // The fill that follows has no time.
+        None => matches!(
+            event,
+            OrderEvent::Order(LifecycleEvent::ReportEntered { .. })
+        ),
+    }
+}
