@@ -76,7 +76,42 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "oms history",
         &["oms history oms.toml 17", "oms history oms-store 17"],
     ),
-    ("oms positions", &["oms positions oms.toml"]),
+    (
+        "oms positions",
+        &[
+            "oms positions oms.toml",
+            "oms positions load oms.toml clearing.csv --totals --why 'clearing file of the day'",
+        ],
+    ),
+    (
+        "oms positions load",
+        &[
+            "oms positions load oms.toml clearing.csv --totals --as-of 2026-11-29T22:00:00Z --why 'clearing file'",
+            "oms positions load oms.toml transfers.csv --deltas --why 'transfers of the day'",
+        ],
+    ),
+    (
+        "oms position set",
+        &["oms position set oms.toml A1 VOD long=500 --why 'transfer from another broker'"],
+    ),
+    (
+        "oms position adjust",
+        &["oms position adjust oms.toml A1 VOD long=-200 --why 'given up to a client'"],
+    ),
+    (
+        "oms position history",
+        &[
+            "oms position history oms.toml",
+            "oms position history oms.toml --account A1 --symbol VOD",
+        ],
+    ),
+    (
+        "oms reconcile",
+        &[
+            "oms reconcile oms.toml clearing.csv --as-of 2026-11-29T22:00:00Z",
+            "oms reconcile oms.toml clearing.csv --listed --alarm --json",
+        ],
+    ),
     ("oms limits", &["oms limits oms.toml"]),
     ("oms pools", &["oms pools oms.toml"]),
     ("oms held", &["oms held oms.toml"]),

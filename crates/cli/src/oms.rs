@@ -7,6 +7,7 @@ mod days;
 mod fields;
 mod history;
 mod load;
+mod positions;
 pub mod reload;
 pub mod stamps;
 mod trial;
@@ -87,7 +88,18 @@ pub enum OmsCommand {
     /// to their limits the others came
     Try(trial::OmsTryArgs),
     /// Shows positions, and the open quantity to buy and sell
-    Positions(Ask),
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Positions {
+        #[command(subcommand)]
+        load: Option<positions::PositionsCommand>,
+        #[command(flatten)]
+        ask: Option<Ask>,
+    },
+    /// Sets or changes the position of an account in a symbol
+    #[command(subcommand)]
+    Position(positions::PositionCommand),
+    /// Compares the positions or fills of a file with those of the OMS; exit code 1 when something differs
+    Reconcile(positions::Reconcile),
     /// Shows limits and kill switches
     Limits(Ask),
     /// Shows the pools of order numbers: the next number, and how many are left
@@ -263,7 +275,13 @@ pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::History { ask, number } => history::show_history(ask, *number),
         OmsCommand::Day(args) => day::run(args),
         OmsCommand::Try(args) => trial::run(args),
-        OmsCommand::Positions(ask) => query(ask, "positions"),
+        OmsCommand::Positions { load, ask } => match (load, ask) {
+            (Some(positions::PositionsCommand::Load(load)), _) => positions::load(load),
+            (None, Some(ask)) => query(ask, "positions"),
+            (None, None) => Err(Failure::Text("give the settings file of the OMS".into())),
+        },
+        OmsCommand::Position(asked) => positions::set(asked),
+        OmsCommand::Reconcile(args) => positions::reconcile(args),
         OmsCommand::Limits(ask) => query(ask, "limits"),
         OmsCommand::Pools(ask) => query(ask, "pools"),
         OmsCommand::Held(ask) => query(ask, "held"),

@@ -74,8 +74,10 @@ pub(super) fn json(text: &str) -> Value {
     let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
     // The parent of an account is an account, that of an order an order.
     let is_id = |name: &str| IDS.contains(&name) || (name == "parent" && !names.contains(&"order"));
-    let value = |name: &str, cell: &str| match cell.parse::<u64>() {
-        Ok(number) if number <= EXACT && number.to_string() == cell && !is_id(name) => {
+    let value = |name: &str, cell: &str| match cell.parse::<i64>() {
+        Ok(number)
+            if number.unsigned_abs() <= EXACT && number.to_string() == cell && !is_id(name) =>
+        {
             Value::from(number)
         }
         _ => Value::from(cell),

@@ -33,6 +33,7 @@ mod oms_conditions;
 mod oms_desk;
 mod oms_fields;
 mod oms_full_disk;
+mod oms_positions;
 mod oms_reload;
 mod oms_reports;
 mod oms_try;

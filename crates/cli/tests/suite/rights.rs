@@ -30,6 +30,7 @@ const OF_FILES: [&str; 14] = [
     "gateway conversion",
     "gateway try",
     "oms history",
+    "oms position history",
     "oms day",
     "oms try",
 ];
@@ -42,9 +43,9 @@ const STRANGER: u32 = 40_000;
 const ONE: u32 = 40_100;
 const ALL_BUT: u32 = 40_200;
 
-const RIGHTS: [&str; 15] = [
+const RIGHTS: [&str; 16] = [
     "read", "session", "numbers", "send", "command", "reload", "limit", "kill", "arm", "market",
-    "roll", "report", "rerun", "break", "settle",
+    "roll", "report", "rerun", "break", "settle", "position",
 ];
 
 /// The commands on the page, each with its right; empty for none.
@@ -240,6 +241,10 @@ fn example(command: &str) -> Vec<&'static str> {
         "oms rerun" => (&["CLIENT/A7", "--without", "RC8"], true),
         "oms accept-break" => (&["57"], true),
         "oms breaks settle" => (&["57", "venue"], true),
+        "oms position set" => (&["A1", "VOD", "long=5"], true),
+        "oms position adjust" => (&["A1", "VOD", "long=+5"], true),
+        "oms positions load" => (&["/clearing.csv", "--totals"], true),
+        "oms reconcile" => (&["/clearing.csv"], false),
         "oms roll" => (&["day=2000-01-01"], true),
         "oms reload" => (&[], true),
         other => panic!("`{other}` needs an example here"),
@@ -249,7 +254,13 @@ fn example(command: &str) -> Vec<&'static str> {
 }
 
 /// Whether the commands send rows of a file; there is no file here.
-const OF_ROWS: [&str; 3] = ["oms prices", "oms report-in", "oms expire"];
+const OF_ROWS: [&str; 5] = [
+    "oms prices",
+    "oms report-in",
+    "oms expire",
+    "oms positions load",
+    "oms reconcile",
+];
 
 fn asks(user: u32, command: &str, socket: &str) -> String {
     let words: Vec<&str> = command.split(' ').chain([socket]).collect();
@@ -270,7 +281,10 @@ fn each_command_needs_its_right_and_no_other() {
     for (command, right) in rows() {
         // Rows of files are the commands `price` and `report`.
         if OF_ROWS.contains(&&*command)
-            || matches!(&*command, "oms history" | "oms day" | "gateway reload")
+            || matches!(
+                &*command,
+                "oms history" | "oms position history" | "oms day" | "gateway reload"
+            )
         {
             continue;
         }
@@ -394,7 +408,11 @@ fn a_killed_firm_sends_nothing_by_hand() {
         );
         let skipped = matches!(
             &**command,
-            "session command" | "oms history" | "oms day" | "gateway reload"
+            "session command"
+                | "oms history"
+                | "oms position history"
+                | "oms day"
+                | "gateway reload"
         );
         if is_his || skipped || OF_ROWS.contains(&&**command) || rows()[command].is_empty() {
             continue;
@@ -422,7 +440,11 @@ fn members_of_the_group_read_and_nothing_else() {
     for (command, right) in rows() {
         let skipped = matches!(
             &*command,
-            "session command" | "oms history" | "oms day" | "gateway reload"
+            "session command"
+                | "oms history"
+                | "oms position history"
+                | "oms day"
+                | "gateway reload"
         );
         if skipped || OF_ROWS.contains(&&*command) {
             continue;
