@@ -221,8 +221,8 @@ fn positions_are_set_loaded_and_compared_also_after_kill_9() {
 
 #[test]
 fn a_file_that_cannot_be_loaded_is_refused_by_name() {
-    let Floor { folder, .. } = Floor::begin("[oms]\n");
-    let folder = folder.path();
+    let floor = Floor::begin("[oms]\n");
+    let folder = floor.folder.path();
     let head = "account,symbol,long,short\n";
     let rows: String = (0..4_000).map(|at| format!("A1,VOD{at},1,0\n")).collect();
     for (text, options, wanted) in [
