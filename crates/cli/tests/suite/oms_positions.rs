@@ -224,7 +224,7 @@ fn a_file_that_cannot_be_loaded_is_refused_by_name() {
     let floor = Floor::begin("[oms]\n");
     let folder = floor.folder.path();
     let head = "account,symbol,long,short\n";
-    let rows: String = (0..4_000).map(|at| format!("A1,VOD{at},1,0\n")).collect();
+    let rows: String = (0..5_000).map(|at| format!("A1,VOD{at},1,0\n")).collect();
     for (text, options, wanted) in [
         (format!("{head}{rows}"), &["--totals"][..], "split the file"),
         (
