@@ -143,11 +143,14 @@ pub type DayRow = Vec<DayValue>;
 pub struct DayNotes {
     /// The date of each trading day, and the number of its first note.
     days: Vec<(u32, u64)>,
+    /// The number of the last note read; 0 before the first one.
+    last: u64,
 }
 
 impl DayNotes {
     /// Reads a note, the oldest first.
     pub fn take(&mut self, number: u64, note: &[u8]) {
+        self.last = number;
         let Some((_, OrderEvent::Day(event))) = timed_event(note) else {
             return;
         };
@@ -179,12 +182,14 @@ impl DayNotes {
         self.days.iter().map(|(date, _)| *date)
     }
 
-    /// The range of note numbers of a trading day; `None` when the journal has no such day.
+    /// The range of note numbers of a trading day; `None` when the journal has no such day. The range of the newest day
+    /// ends with the last note that was read: notes written since then are not part of it.
     #[must_use]
     pub fn notes_of(&self, date: u32) -> Option<core::ops::Range<u64>> {
         let at = self.days.iter().position(|(day, _)| *day == date)?;
-        let end = self.days.get(at + 1).map_or(u64::MAX, |(_, note)| *note);
-        Some(self.days[at].1..end)
+        let from = self.days[at].1;
+        let next = self.days.get(at + 1).map(|(_, note)| *note);
+        Some(from..next.unwrap_or(self.last + 1).max(from))
     }
 }
 

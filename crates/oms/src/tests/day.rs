@@ -12,9 +12,15 @@ use fixwire_protocol::Decimal;
 
 /// The rows of a day: each with its values but times, by `|`.
 fn rows(world: &World, date: u32, wanted: DayTable) -> Vec<String> {
+    rows_found_in(world, world.notes.len(), date, wanted)
+}
+
+/// The same, when the day was looked for while the journal had this number of notes.
+fn rows_found_in(world: &World, found: usize, date: u32, wanted: DayTable) -> Vec<String> {
     let mut days = DayNotes::default();
     let notes = || (1..).zip(world.notes.iter().map(|(_, note)| note));
-    notes().for_each(|(number, note)| days.take(number, note));
+    let first_pass = notes().take(found);
+    first_pass.for_each(|(number, note)| days.take(number, note));
     let its = days.notes_of(date).expect("a day of the journal");
     let mut day = DayReport::new(OmsState::default());
     let mut rows = Vec::new();
@@ -129,6 +135,26 @@ fn a_day_has_its_own_rows_and_orders_that_go_on() {
         rows(&world, day + 1, DayTable::Positions),
         ["A1|XYZ|3|0|2|0"]
     );
+}
+
+#[test]
+fn notes_that_are_written_while_the_day_is_read_add_nothing_to_it() {
+    let mut world = World::new();
+    let day = world.core.state().day();
+    let good = world.order_with(TimeInForce::GoodTillCancel).unwrap();
+    world.accept(good);
+    world.fill(good, 1, "100");
+    let found = world.notes.len();
+    let tables = || DayTable::ALL.map(|table| rows_found_in(&world, found, day, table));
+    let before = tables();
+    // The next pass over the journal sees a roll, and the next day.
+    world.restart(day + 1);
+    world.tell(|core, at, mut sink| core.line_up(at, LINES[0], &mut sink));
+    world.work();
+    world.fill(good, 2, "100.05");
+    world.order(Side::Sell, 10, "101").unwrap();
+    let tables = || DayTable::ALL.map(|table| rows_found_in(&world, found, day, table));
+    assert_eq!(tables(), before);
 }
 
 #[test]
