@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use fixwire::journal::{self, DumpFilter, JournalError};
 use fixwire::schedule::Date;
 use fixwire_oms::OmsState;
-use fixwire_oms::day::{DayNotes, DayReport, DayRow, DayTable, DayValue};
+use fixwire_oms::day::{DayNotes, DayReport, DayRow, DayTable, DayTableRow, DayValue};
 use fixwire_protocol::{Ledger as _, Timestamp};
 use fixwire_reader::ExportColumns;
 #[cfg(feature = "parquet")]
@@ -142,14 +142,14 @@ pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
     }
     let mut files = DayFiles::new(args)?;
     let mut day = DayReport::new(state);
-    let mut wrong = Ok(());
     let mut last = 0;
     let read = journal::each_line(&store, &DumpFilter::default(), |line| {
         if let Some((number, note)) = line.kept() {
             last = number;
             if number >= notes.start && number < notes.end {
-                let mut give = |table: DayTable, row: &DayRow| files.add(table, row, &mut wrong);
-                day.take(note, &mut give);
+                for row in day.take(note) {
+                    files.add(&row)?;
+                }
             } else if number > known && number < notes.start {
                 day.pass(note);
             }
@@ -158,12 +158,12 @@ pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
         if let Some((session, text)) = line.operator_action().filter(|_| is_in) {
             files.add_action(line.at(), session, text)?;
         }
-        std::mem::replace(&mut wrong, Ok(()))
+        Ok(())
     });
     read.map_err(unreadable)?;
-    let mut give = |table: DayTable, row: &DayRow| files.add(table, row, &mut wrong);
-    day.finish(&mut give);
-    wrong?;
+    for row in day.finish() {
+        files.add(&row)?;
+    }
     let written = files.finish()?;
     show(&args.ask, &written)?;
     Ok(ExitCode::SUCCESS)
@@ -245,12 +245,11 @@ impl DayFiles {
         })
     }
 
-    /// Adds a row, unless one before could not be written.
-    fn add(&mut self, table: DayTable, row: &DayRow, wrong: &mut io::Result<()>) {
-        let at = DayTable::ALL.iter().position(|it| *it == table);
-        if let (Some(at), Ok(())) = (at, &wrong) {
-            *wrong = self.files[at].add(row);
-        }
+    /// Adds a row to its table.
+    fn add(&mut self, row: &DayTableRow) -> io::Result<()> {
+        let at = DayTable::ALL.iter().position(|it| *it == row.table);
+        let file = at.and_then(|at| self.files.get_mut(at));
+        file.map_or(Ok(()), |file| file.add(&row.row))
     }
 
     fn add_action(&mut self, at: Timestamp, session: &str, text: &[u8]) -> io::Result<()> {

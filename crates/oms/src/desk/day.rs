@@ -138,6 +138,21 @@ impl DayValue {
 /// A row: one value for each column of its table.
 pub type DayRow = Vec<DayValue>;
 
+/// A finished row, and its table.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DayTableRow {
+    /// The table.
+    pub table: DayTable,
+    /// The row.
+    pub row: DayRow,
+}
+
+impl DayTableRow {
+    fn of(table: DayTable) -> impl FnMut(DayRow) -> Self {
+        move |row| Self { table, row }
+    }
+}
+
 /// The trading days of a journal, and their first notes.
 #[derive(Clone, Debug, Default)]
 pub struct DayNotes {
@@ -180,6 +195,12 @@ impl DayNotes {
     /// The days, the oldest first.
     pub fn dates(&self) -> impl Iterator<Item = u32> + '_ {
         self.days.iter().map(|(date, _)| *date)
+    }
+
+    /// The days after which another one began, the oldest first.
+    pub fn ended(&self) -> impl Iterator<Item = u32> + '_ {
+        let ended = self.days.len().saturating_sub(1);
+        self.dates().take(ended)
     }
 
     /// The range of note numbers of a trading day; `None` when the journal has no such day. The range of the newest day
@@ -232,21 +253,33 @@ impl DayReport {
         self.state.apply_note(note);
     }
 
-    /// Reads a note of the trading day; passes the finished rows to `give`.
-    pub fn take(&mut self, note: &[u8], give: &mut impl FnMut(DayTable, &DayRow)) {
+    /// Reads a note of the trading day; returns the rows that are finished with it. Most notes finish none.
+    #[must_use = "the rows belong into the tables"]
+    pub fn take(&mut self, note: &[u8]) -> impl Iterator<Item = DayTableRow> + use<> {
+        let [rejected, fill] = self.finished(note);
+        let rejected = rejected.map(DayTableRow::of(DayTable::Rejected));
+        let fill = fill.map(DayTableRow::of(DayTable::Fills));
+        rejected.into_iter().chain(fill)
+    }
+
+    /// The row of the rejected request before a note, and the row of the note's fill.
+    fn finished(&mut self, note: &[u8]) -> [Option<DayRow>; 2] {
         let Some((at, event)) = timed_event(note) else {
-            return self.pass(note);
+            self.pass(note);
+            return [None, None];
         };
         if !self.has_begun {
             self.has_begun = true;
             // Orders that go on from the day before.
             self.keep_all();
         }
-        if let OrderEvent::Rejected(RejectedEvent::RejectKept { terms, .. }) = &event {
+        let rejected = if let OrderEvent::Rejected(RejectedEvent::RejectKept { terms, .. }) = &event
+        {
             self.add_terms(terms);
+            None
         } else {
-            self.give_rejected(give);
-        }
+            self.rejected.take()
+        };
         if let OrderEvent::Order(LifecycleEvent::Forgotten { order }) = event {
             self.keep(order);
         }
@@ -269,32 +302,25 @@ impl DayReport {
         if let Some(row) = self.rejected_row(at, &event) {
             self.rejected = Some(row);
         }
-        if let Some(row) = self.fill_row(at, &event, &before) {
-            give(DayTable::Fills, &row);
-        }
+        [rejected, self.fill_row(at, &event, &before)]
     }
 
-    /// Passes the rows of orders, positions and limits at the end of the trading day to `give`.
-    pub fn finish(mut self, give: &mut impl FnMut(DayTable, &DayRow)) {
-        self.give_rejected(give);
+    /// The rows of orders, positions and limits at the end of the trading day, and of a last rejected request.
+    #[must_use = "the rows belong into the tables"]
+    pub fn finish(mut self) -> impl Iterator<Item = DayTableRow> {
         self.keep_all();
-        for order in self.orders.values() {
-            if let Some(row) = &order.row {
-                give(DayTable::Orders, row);
-            }
-        }
-        for row in self.positions() {
-            give(DayTable::Positions, &row);
-        }
-        for row in self.limits() {
-            give(DayTable::Limits, &row);
-        }
-    }
-
-    fn give_rejected(&mut self, give: &mut impl FnMut(DayTable, &DayRow)) {
-        if let Some(row) = self.rejected.take() {
-            give(DayTable::Rejected, &row);
-        }
+        let (positions, limits) = (self.positions(), self.limits());
+        let rejected = self.rejected.take().into_iter();
+        let orders = self.orders.into_values().filter_map(|order| order.row);
+        rejected
+            .map(DayTableRow::of(DayTable::Rejected))
+            .chain(orders.map(DayTableRow::of(DayTable::Orders)))
+            .chain(
+                positions
+                    .into_iter()
+                    .map(DayTableRow::of(DayTable::Positions)),
+            )
+            .chain(limits.into_iter().map(DayTableRow::of(DayTable::Limits)))
     }
 
     /// Finishes the rows of all orders of the day that are in memory.

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use super::{LINES, World, about};
 use crate::decide::venue::{ReportKind, VenueReport};
-use crate::desk::day::{DayNotes, DayReport, DayTable, DayValue};
+use crate::desk::day::{DayNotes, DayReport, DayTable, DayTableRow, DayValue};
 use crate::state::OmsState;
 use crate::values::value::{End, Number, Side, TimeInForce};
 use fixwire_protocol::Decimal;
@@ -24,25 +24,24 @@ fn rows_found_in(world: &World, found: usize, date: u32, wanted: DayTable) -> Ve
     let its = days.notes_of(date).expect("a day of the journal");
     let mut day = DayReport::new(OmsState::default());
     let mut rows = Vec::new();
-    let mut give = |table: DayTable, row: &Vec<DayValue>| {
+    for (number, note) in notes() {
+        if number < its.start {
+            day.pass(note);
+        } else if number < its.end {
+            rows.extend(day.take(note));
+        }
+    }
+    rows.extend(day.finish());
+    let shown = |DayTableRow { table, row }: &DayTableRow| {
         assert_eq!(row.len(), table.columns().len());
         let values = row.iter().map(|value| match value {
             DayValue::Text(text) => text.clone(),
             DayValue::Time(time) => if time.is_some() { "at" } else { "" }.to_string(),
         });
-        if table == wanted {
-            rows.push(values.collect::<Vec<_>>().join("|"));
-        }
+        values.collect::<Vec<_>>().join("|")
     };
-    for (number, note) in notes() {
-        if number < its.start {
-            day.pass(note);
-        } else if number < its.end {
-            day.take(note, &mut give);
-        }
-    }
-    day.finish(&mut give);
-    rows
+    let rows = rows.iter().filter(|row| row.table == wanted);
+    rows.map(shown).collect()
 }
 
 impl World {
@@ -200,4 +199,5 @@ fn a_day_whose_beginning_was_removed_begins_behind_its_checkpoint() {
     assert_eq!(days.notes_of(20_261_121), Some(17..begun.start));
     let known: Vec<u32> = days.dates().collect();
     assert_eq!(known, [20_261_121, 20_261_122]);
+    assert_eq!(days.ended().collect::<Vec<_>>(), [20_261_121]);
 }
