@@ -1,16 +1,20 @@
 //! What the OMS answers, as tables for people and as JSON.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use fixwire::control::{Asked, ControlQuestion};
+use fixwire::journal::{self, FolderContents, JournalError};
+use fixwire_oms::OmsState;
+use fixwire_protocol::Ledger as _;
 use fixwire_protocol::readable::Escaped;
 use serde_json::{Map, Value};
 
 use super::stamps::NOTHING;
 use crate::failure::Failure;
-use crate::session::EngineFlags;
+use crate::session::{EngineFlags, if_running, store};
 
 /// The OMS to query.
 #[derive(Args, Debug)]
@@ -32,6 +36,33 @@ pub(super) fn question(text: &str) -> Asked {
         text: Some(text.to_owned()),
         ..Asked::default()
     }
+}
+
+/// The folder of an OMS's journal, which a command reads itself, also when no engine runs.
+///
+/// # Errors
+///
+/// The OMS runs and this user may not read its orders; there is no journal, or another build wrote it.
+pub(super) fn readable_journal(ask: &Ask) -> Result<PathBuf, Failure> {
+    let store = store(&ask.at)?;
+    // In a running OMS, only operators with the right may read orders.
+    if let Some(mut client) = if_running(&ask.at) {
+        let asked = client.ask(&question("status"));
+        asked.map_err(|error| Failure::Text(error.to_string()))?;
+    }
+    journal::refuse_other_version(&store, Some(OmsState::default().form())).map_err(unreadable)?;
+    match journal::contents(&store) {
+        FolderContents::Journal => Ok(store),
+        FolderContents::Nothing | FolderContents::OtherStore(_) => Err(Failure::Text(format!(
+            "{} contains no journal",
+            store.display()
+        ))),
+    }
+}
+
+/// The failure of a journal that cannot be read.
+pub(super) fn unreadable(error: JournalError) -> Failure {
+    Failure::Text(error.to_string())
 }
 
 /// Prints lines of tab-separated columns.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use fixwire::journal::{self, DumpFilter, JournalError};
+use fixwire::journal::{self, DumpFilter};
 use fixwire::schedule::Date;
 use fixwire_oms::OmsState;
 use fixwire_oms::day::{DayNotes, DayReport, DayRow, DayTable, DayTableRow, DayValue};
@@ -15,10 +15,9 @@ use fixwire_reader::ExportColumns;
 #[cfg(feature = "parquet")]
 use fixwire_reader::{ParquetExport, ParquetKind, ParquetValue};
 
-use super::answers::{Ask, question, show};
+use super::answers::{Ask, readable_journal, show, unreadable};
 use crate::failure::{self, Failure};
 use crate::log::moment;
-use crate::session::{if_running, store};
 
 /// Arguments of `fixwire oms day`.
 #[derive(Args, Debug)]
@@ -76,14 +75,7 @@ const ACTIONS: (&str, &[&str]) = ("actions", &["time", "session", "action"]);
 
 /// Writes the tables of a day.
 pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
-    let store = store(&args.ask.at)?;
-    // In a running OMS, only operators with the right may read orders.
-    if let Some(mut client) = if_running(&args.ask.at) {
-        let asked = client.ask(&question("status"));
-        asked.map_err(|error| Failure::Text(error.to_string()))?;
-    }
-    let form = OmsState::default().form();
-    journal::refuse_other_version(&store, Some(form)).map_err(unreadable)?;
+    let store = readable_journal(&args.ask)?;
     let (mut days, mut first) = (DayNotes::default(), None);
     let read = journal::each_line(&store, &DumpFilter::default(), |line| {
         if let Some((number, note)) = line.kept() {
@@ -93,12 +85,6 @@ pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
         Ok(())
     });
     let read = read.map_err(unreadable)?;
-    if read.segments == 0 {
-        return Err(Failure::Text(format!(
-            "{} contains no journal",
-            store.display()
-        )));
-    }
     if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
         return Err(Failure::Text(format!(
             "the rows behind this damage would be missing, so no file is written: {damage}"
@@ -167,10 +153,6 @@ pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
     let written = files.finish()?;
     show(&args.ask, &written)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn unreadable(error: JournalError) -> Failure {
-    Failure::Text(error.to_string())
 }
 
 fn no_day(store: &Path, wanted: Option<u32>, days: &DayNotes) -> Failure {

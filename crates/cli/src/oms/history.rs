@@ -3,30 +3,22 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use fixwire::journal::{self, DumpFilter, DumpLine, JournalError};
+use fixwire::journal::{self, DumpFilter, DumpLine};
 use fixwire_oms::OmsState;
 use fixwire_oms::history::History;
 use fixwire_protocol::{Ledger as _, Precision, Timestamp, TimestampWriter};
 
-use super::answers::{Ask, question, show};
+use super::answers::{Ask, readable_journal, show, unreadable};
 use super::show_stamps;
 use super::stamps::OrderStamps;
 use crate::failure::{self, Failure};
-use crate::session::{if_running, store};
 
 /// Reads the journal for the events of an order.
 pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
-    let store = store(&ask.at)?;
-    // In a running OMS, only operators with the right may read orders.
-    if let Some(mut client) = if_running(&ask.at) {
-        let asked = client.ask(&question("status"));
-        asked.map_err(|error| Failure::Text(error.to_string()))?;
-    }
-    let failure = |error: JournalError| Failure::Text(error.to_string());
+    let store = readable_journal(ask)?;
     let mut before = OmsState::default();
-    journal::refuse_other_version(&store, Some(before.form())).map_err(failure)?;
     if let Some((version, bytes)) =
-        journal::oldest_state(&store, before.form().0).map_err(failure)?
+        journal::oldest_state(&store, before.form().0).map_err(unreadable)?
     {
         let file = store.display();
         let read = before.read(version, &bytes);
@@ -53,14 +45,10 @@ pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> 
         }
         Ok(())
     };
-    let read = journal::each_line(&store, &DumpFilter::default(), each).map_err(failure)?;
+    let read = journal::each_line(&store, &DumpFilter::default(), each).map_err(unreadable)?;
     if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
         let text = format!("later records are not shown: {damage}");
         failure::tell("warning", &text);
-    }
-    if read.segments == 0 {
-        let store = store.display();
-        return Err(Failure::Text(format!("{store} contains no journal")));
     }
     if steps == 0 {
         return Err(Failure::Text(format!(
