@@ -200,7 +200,7 @@ fn a_venue_closes_its_market_and_expires_the_orders_of_a_file() {
 }
 
 /// The rows of a CSV file of ours without commas in values.
-fn csv(path: &std::path::Path) -> Vec<std::collections::BTreeMap<String, String>> {
+pub fn csv(path: &std::path::Path) -> Vec<std::collections::BTreeMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned));
     let names: Vec<String> = lines.next().unwrap().collect();
@@ -279,7 +279,7 @@ fn the_tables_of_a_day_come_from_a_running_oms_and_from_a_stopped_one() {
         files
     };
     let running_files = all();
-    assert_eq!(running_files.len(), 6);
+    assert_eq!(running_files.len(), 7, "the tables, and day.csv");
     drop(running);
     std::fs::remove_dir_all(&to).unwrap();
     let (code, said) = paper(&[]);
@@ -301,6 +301,60 @@ fn the_tables_of_a_day_come_from_a_running_oms_and_from_a_stopped_one() {
         let bytes = std::fs::read(to.join("orders.parquet")).unwrap();
         assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     }
+}
+
+#[test]
+fn unfinished_files_of_a_day_are_removed_also_after_an_error() {
+    let Floor {
+        folder, running, ..
+    } = Floor::begin("[oms]\n");
+    let folder = folder.path();
+    let to = folder.join("reports");
+    // A folder that is not empty is where a file belongs.
+    let wrong = to.join("positions.csv");
+    std::fs::create_dir_all(wrong.join("full")).unwrap();
+    // A process that is killed leaves its folder.
+    let mut killed = std::process::Command::new("true").spawn().unwrap();
+    killed.wait().unwrap();
+    let left = to.join(format!(".unfinished-{}", killed.id()));
+    std::fs::create_dir(&left).unwrap();
+    std::fs::write(left.join("orders.csv"), "").unwrap();
+    let other = to.join(format!(".unfinished-{}", std::process::id()));
+    std::fs::create_dir(&other).unwrap();
+    let paper = || oms(folder, "day", &["--to", to.to_str().unwrap()]);
+    let hidden = || {
+        let names = std::fs::read_dir(&to).unwrap();
+        let names = names.map(|it| it.unwrap().file_name().into_string().unwrap());
+        names.filter(|it| it.contains("unfinished")).count()
+    };
+    let (code, said) = paper();
+    assert!(
+        code != 0 && said.contains("reports/positions.csv cannot be written: "),
+        "{said}"
+    );
+    assert_eq!(hidden(), 1, "that of a process that runs");
+    std::fs::remove_dir_all(&wrong).unwrap();
+    let (code, said) = paper();
+    assert_eq!(code, 0, "{said}");
+    assert!(wrong.is_file() && to.join("day.csv").is_file());
+    assert_eq!(hidden(), 1);
+    drop(running);
+}
+
+#[test]
+fn a_folder_without_a_journal_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("none");
+    std::fs::create_dir(&store).unwrap();
+    for rest in [["day", "--to", "reports"], ["history", "--json", "1"]] {
+        let mut command = crate::running::fixwire();
+        command.arg("oms").arg(rest[0]).arg(&store).args(&rest[1..]);
+        let run = command.current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8(run.stderr).unwrap();
+        let wanted = format!("{} contains no journal", store.display());
+        assert!(!run.status.success() && said.contains(&wanted), "{said}");
+    }
+    assert!(!folder.path().join("reports").exists());
 }
 
 #[test]

@@ -347,6 +347,30 @@ impl DayBegins {
     }
 }
 
+/// The form of the files of trading days.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum DayFormat {
+    /// Comma-separated values with a heading.
+    #[default]
+    Csv,
+    /// Parquet.
+    Parquet,
+}
+
+impl DayFormat {
+    /// All forms, with their names in the settings.
+    pub const NAMES: [(&'static str, Self); 2] = [("csv", Self::Csv), ("parquet", Self::Parquet)];
+
+    /// Its name in the settings, which files of this form have as their extension.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        }
+    }
+}
+
 /// What the OMS does with a new order that a venue rejected.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Remedy {

@@ -1,0 +1,275 @@
+//! The files of a trading day: written beside their place, and moved there when all are complete.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use fixwire_oms::day::{DayRow, DayTable, DayTableRow, DayValue};
+use fixwire_oms::rules::DayFormat;
+use fixwire_protocol::Timestamp;
+use fixwire_reader::ExportColumns;
+#[cfg(feature = "parquet")]
+use fixwire_reader::{ParquetExport, ParquetKind, ParquetValue};
+use rustix::process::{Pid, test_kill_process};
+
+use super::shown;
+use crate::failure::Failure;
+use crate::log::moment;
+
+/// The actions of operators, beside the tables of the OMS.
+const ACTIONS: (&str, &[&str]) = ("actions", &["time", "session", "action"]);
+/// The file that says which events are in the tables. It is moved to its place after all others.
+const ABOUT: &str = "day.csv";
+/// The folder of unfinished files, before the number of the process that writes them.
+const UNFINISHED: &str = ".unfinished-";
+
+/// The files of a day.
+pub(super) struct DayFiles {
+    folder: PathBuf,
+    /// In the order of [`DayTable::ALL`], and the actions.
+    files: Vec<DayFile>,
+    unfinished: Unfinished,
+}
+
+/// The folder of files that are not complete. It is removed when this is dropped.
+struct Unfinished {
+    folder: PathBuf,
+}
+
+impl Unfinished {
+    fn begin(folder: &Path) -> Result<Self, Failure> {
+        let own = folder.join(format!("{UNFINISHED}{}", std::process::id()));
+        fs::create_dir_all(folder).map_err(|error| not_written(folder, &error))?;
+        remove_left(folder, &own).map_err(|error| not_written(folder, &error))?;
+        fs::create_dir(&own).map_err(|error| not_written(&own, &error))?;
+        Ok(Self { folder: own })
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // What is left is removed before the next files are written.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Removes the folders of killed processes, and one that an earlier process with our number has left.
+fn remove_left(folder: &Path, own: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let number = name.and_then(|name| name.strip_prefix(UNFINISHED)?.parse().ok());
+        let Some(process) = number.and_then(Pid::from_raw) else {
+            continue;
+        };
+        if path == own || test_kill_process(process) == Err(rustix::io::Errno::SRCH) {
+            match fs::remove_dir_all(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+struct DayFile {
+    /// Name with the extension.
+    name: String,
+    path: PathBuf,
+    rows: u64,
+    out: Out,
+}
+
+enum Out {
+    Csv(BufWriter<File>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetExport<BufWriter<File>>>),
+}
+
+/// The names of the tables and their columns.
+fn tables() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let tables = DayTable::ALL.iter().map(|it| (it.name(), it.columns()));
+    tables.chain([ACTIONS])
+}
+
+fn file_name(table: &str, format: DayFormat) -> String {
+    format!("{table}.{}", format.name())
+}
+
+/// What the file about a day says.
+fn about(date: u32, notes: &Range<u64>) -> String {
+    let (first, last) = (notes.start, notes.end.saturating_sub(1));
+    format!(
+        "day,first_event,last_event\n{},{first},{last}\n",
+        shown(date)
+    )
+}
+
+impl DayFiles {
+    /// Begins the files for a folder, which is created when it is missing.
+    ///
+    /// # Errors
+    ///
+    /// The folder or file that cannot be created.
+    pub(super) fn begin(folder: &Path, format: DayFormat) -> Result<Self, Failure> {
+        let unfinished = Unfinished::begin(folder)?;
+        let files = tables().map(|(name, columns)| {
+            let name = file_name(name, format);
+            DayFile::new(&unfinished.folder, name, columns, format)
+        });
+        Ok(Self {
+            files: files.collect::<Result<_, _>>()?,
+            folder: folder.to_owned(),
+            unfinished,
+        })
+    }
+
+    /// Adds a row to its table.
+    pub(super) fn add(&mut self, row: &DayTableRow) -> Result<(), Failure> {
+        let at = DayTable::ALL.iter().position(|it| *it == row.table);
+        let file = at.and_then(|at| self.files.get_mut(at));
+        file.map_or(Ok(()), |file| file.add(&row.row))
+    }
+
+    /// Adds the action of an operator.
+    pub(super) fn add_action(
+        &mut self,
+        at: Timestamp,
+        session: &str,
+        text: &[u8],
+    ) -> Result<(), Failure> {
+        let row = vec![
+            DayValue::Time(Some(at.0)),
+            DayValue::Text(session.to_owned()),
+            DayValue::Text(String::from_utf8_lossy(text).into_owned()),
+        ];
+        let file = self.files.last_mut().expect("the file of actions");
+        file.add(&row)
+    }
+
+    /// Moves the files to their places, that about the day last, and returns the number of rows of each table.
+    ///
+    /// # Errors
+    ///
+    /// The file that cannot be completed or moved.
+    pub(super) fn finish(self, date: u32, notes: &Range<u64>) -> Result<String, Failure> {
+        let Self {
+            folder,
+            files,
+            unfinished,
+        } = self;
+        let mut text = String::from("file\trows");
+        let mut names = Vec::new();
+        for file in files {
+            let path = folder.join(&file.name);
+            text += &format!("\n{}\t{}", path.display(), file.rows);
+            names.push(file.finish()?);
+        }
+        let path = unfinished.folder.join(ABOUT);
+        let written = fs::write(&path, about(date, notes)).and_then(|()| sync(&path));
+        written.map_err(|error| not_written(&path, &error))?;
+        names.push(ABOUT.to_owned());
+        for name in names {
+            let path = folder.join(&name);
+            fs::rename(unfinished.folder.join(&name), &path)
+                .map_err(|error| not_written(&path, &error))?;
+        }
+        sync(&folder).map_err(|error| not_written(&folder, &error))?;
+        Ok(text)
+    }
+}
+
+fn sync(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+impl DayFile {
+    fn new(
+        folder: &Path,
+        name: String,
+        columns: &[&str],
+        format: DayFormat,
+    ) -> Result<Self, Failure> {
+        let path = folder.join(&name);
+        let out = Out::begin(&path, columns, format).map_err(|error| not_written(&path, &error))?;
+        Ok(Self {
+            name,
+            path,
+            rows: 0,
+            out,
+        })
+    }
+
+    fn add(&mut self, row: &DayRow) -> Result<(), Failure> {
+        self.rows += 1;
+        let added = self.out.add(row);
+        added.map_err(|error| not_written(&self.path, &error))
+    }
+
+    /// Writes all of it to the disk, and returns its name.
+    fn finish(self) -> Result<String, Failure> {
+        let flushed = match self.out {
+            Out::Csv(mut out) => out.flush(),
+            #[cfg(feature = "parquet")]
+            Out::Parquet(out) => out.finish(),
+        };
+        let synced = flushed.and_then(|()| sync(&self.path));
+        synced.map_err(|error| not_written(&self.path, &error))?;
+        Ok(self.name)
+    }
+}
+
+impl Out {
+    fn begin(path: &Path, columns: &[&str], format: DayFormat) -> io::Result<Self> {
+        let mut file = BufWriter::with_capacity(1 << 16, File::create(path)?);
+        match format {
+            DayFormat::Csv => {
+                writeln!(file, "{}", columns.join(","))?;
+                Ok(Self::Csv(file))
+            }
+            #[cfg(feature = "parquet")]
+            DayFormat::Parquet => {
+                let heads = columns.iter().map(|name| match *name {
+                    "time" | "venue_time" | "entered" | "closed" => (*name, ParquetKind::Time),
+                    _ => (*name, ParquetKind::Text),
+                });
+                let heads: Vec<_> = heads.collect();
+                let export = ParquetExport::new(file, &heads)?;
+                Ok(Self::Parquet(Box::new(export)))
+            }
+            #[cfg(not(feature = "parquet"))]
+            DayFormat::Parquet => Err(io::Error::other(super::NO_PARQUET)),
+        }
+    }
+
+    fn add(&mut self, row: &DayRow) -> io::Result<()> {
+        match self {
+            Self::Csv(out) => {
+                for (at, value) in row.iter().enumerate() {
+                    if at > 0 {
+                        out.write_all(b",")?;
+                    }
+                    match value {
+                        DayValue::Text(text) => ExportColumns::write_cell(text, out)?,
+                        DayValue::Time(Some(time)) => {
+                            out.write_all(moment(Timestamp(*time)).as_bytes())?;
+                        }
+                        DayValue::Time(None) => {}
+                    }
+                }
+                writeln!(out)
+            }
+            #[cfg(feature = "parquet")]
+            Self::Parquet(out) => out.add(row.iter().map(|value| match value {
+                DayValue::Text(text) if text.is_empty() => None,
+                DayValue::Text(text) => Some(ParquetValue::Text(text)),
+                DayValue::Time(time) => time.map(ParquetValue::Time),
+            })),
+        }
+    }
+}
+
+fn not_written(path: &Path, error: &io::Error) -> Failure {
+    Failure::Text(format!("{} cannot be written: {error}", path.display()))
+}

@@ -1,0 +1,217 @@
+//! A trading day in a journal: its notes, and the state before them.
+
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use fixwire::journal::{self, DumpFilter};
+use fixwire_oms::OmsState;
+use fixwire_oms::day::{DayNotes, DayReport};
+use fixwire_protocol::Ledger as _;
+
+use super::super::answers::unreadable;
+use super::files::DayFiles;
+use super::shown;
+use crate::failure::Failure;
+
+/// A trading day of a journal.
+pub(super) struct FoundDay {
+    /// The date, such as 20261122.
+    pub(super) date: u32,
+    /// The numbers of its notes.
+    pub(super) notes: Range<u64>,
+    state: OmsState,
+    /// The number of the last note in the state.
+    known: u64,
+    /// Number of operators' actions after the last note of the day.
+    last_actions: usize,
+}
+
+/// Why a day is not in a journal.
+pub(super) enum DayError {
+    /// The journal does not have the day, or no longer what is needed for it.
+    Missing(String),
+    /// The journal cannot be read.
+    Unreadable(Failure),
+}
+
+impl From<DayError> for Failure {
+    fn from(error: DayError) -> Self {
+        match error {
+            DayError::Missing(why) => Self::Text(why),
+            DayError::Unreadable(failure) => failure,
+        }
+    }
+}
+
+impl From<Failure> for DayError {
+    fn from(failure: Failure) -> Self {
+        Self::Unreadable(failure)
+    }
+}
+
+impl FoundDay {
+    /// Finds a day in a journal; without a date the newest one. The newest day ends with the last note that is found:
+    /// an engine may be writing the journal.
+    pub(super) fn find(store: &Path, wanted: Option<u32>) -> Result<Self, DayError> {
+        let (mut days, mut first, mut trailing) = (DayNotes::default(), None, 0);
+        let read = journal::each_line(store, &DumpFilter::default(), |line| {
+            if let Some((number, note)) = line.kept() {
+                first.get_or_insert(number);
+                days.take(number, note);
+                trailing = 0;
+            }
+            trailing += usize::from(line.operator_action().is_some());
+            Ok(())
+        });
+        let read = read.map_err(unreadable)?;
+        if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
+            let why = format!(
+                "the rows behind this damage would be missing, so no file is written: {damage}"
+            );
+            return Err(Failure::Text(why).into());
+        }
+        let is_whole = first.is_none_or(|first| first <= 1);
+        let begun = match is_whole {
+            true => None,
+            // The newest checkpoint before which no note is left.
+            false => oldest(store)?,
+        };
+        if let Some((state, note)) = &begun {
+            days.goes_on(state.day(), note + 1);
+        }
+        let date = wanted.or_else(|| days.dates().last());
+        let notes = date.and_then(|date| days.notes_of(date));
+        let (Some(date), Some(notes)) = (date, notes) else {
+            return Err(no_day(store, wanted, &days));
+        };
+        let last_actions = match days.dates().last() == Some(date) {
+            true => trailing,
+            false => usize::MAX,
+        };
+        let early = before(store, notes.start)?;
+        let (state, known, notes) = match (early, begun) {
+            // The day began before the first note that is left, or before the oldest checkpoint.
+            (None, Some((state, note))) if state.day() == date => {
+                (state, note, note + 1..notes.end)
+            }
+            (Some((state, note)), _) => (state, note, notes),
+            (None, _) if is_whole => (OmsState::default(), 0, notes),
+            (None, _) => {
+                return Err(DayError::Missing(format!(
+                    "the state before {} is not known: the journal {} begins later (JournalKeep), and has no \
+                     checkpoint from before",
+                    shown(date),
+                    store.display()
+                )));
+            }
+        };
+        Ok(Self {
+            date,
+            notes,
+            state,
+            known,
+            last_actions,
+        })
+    }
+
+    /// Whether the beginning of the day is no longer in the journal.
+    pub(super) fn is_cut(&self) -> bool {
+        self.state.day() == self.date
+    }
+
+    /// Adds the rows of the day to its files, while `goes_on` is true.
+    ///
+    /// # Errors
+    ///
+    /// The journal or a file; or `goes_on` was false.
+    pub(super) fn write(
+        self,
+        store: &Path,
+        files: &mut DayFiles,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(), Failure> {
+        let Self {
+            notes,
+            known,
+            mut last_actions,
+            ..
+        } = self;
+        let mut day = DayReport::new(self.state);
+        let (mut wrong, mut last) = (None, 0);
+        let read = journal::each_line(store, &DumpFilter::default(), |line| {
+            let mut add = |added: Result<(), Failure>| {
+                added.map_err(|failure| {
+                    wrong = Some(failure);
+                    io::Error::other("a file of the day")
+                })
+            };
+            if !goes_on() {
+                return add(Err(Failure::Text("the files are not finished".to_owned())));
+            }
+            if let Some((number, note)) = line.kept() {
+                last = number;
+                if notes.contains(&number) {
+                    for row in day.take(note) {
+                        add(files.add(&row))?;
+                    }
+                } else if number > known && number < notes.start {
+                    day.pass(note);
+                }
+            }
+            let is_in = last >= notes.start.max(1) && last < notes.end;
+            if let Some((session, text)) = line.operator_action().filter(|_| is_in) {
+                if last + 1 == notes.end {
+                    if last_actions == 0 {
+                        return Ok(());
+                    }
+                    last_actions -= 1;
+                }
+                add(files.add_action(line.at(), session, text))?;
+            }
+            Ok(())
+        });
+        if let Some(failure) = wrong {
+            return Err(failure);
+        }
+        read.map_err(unreadable)?;
+        day.finish().try_for_each(|row| files.add(&row))
+    }
+}
+
+fn no_day(store: &Path, wanted: Option<u32>, days: &DayNotes) -> DayError {
+    let known: Vec<String> = days.dates().map(shown).collect();
+    let known = match &known[..] {
+        [] => "it has none".to_owned(),
+        [only] => format!("it has {only}"),
+        [from, .., to] => format!("it has days from {from} to {to}"),
+    };
+    let wanted = wanted.map_or_else(String::new, |day| format!(" {}", shown(day)));
+    let store = store.display();
+    DayError::Missing(format!(
+        "no trading day{wanted} in the journal {store}: {known}"
+    ))
+}
+
+/// The newest state without notes from this number on, and the number of its last note.
+fn before(store: &Path, note: u64) -> Result<Option<(OmsState, u64)>, Failure> {
+    let mut state = OmsState::default();
+    let found = journal::state_before(store, state.form().0, note).map_err(unreadable)?;
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    let read = state.read(found.version, &found.state);
+    read.map_err(|why| Failure::Text(format!("{}: a checkpoint: {why}", store.display())))?;
+    Ok(Some((state, found.note)))
+}
+
+/// The oldest state of the journal, and the number of its last note.
+pub(super) fn oldest(store: &Path) -> Result<Option<(OmsState, u64)>, Failure> {
+    let name = OmsState::default().form().0;
+    let states = journal::stored_states(store).map_err(unreadable)?;
+    let states = states.into_iter().flatten().filter(|it| it.name == name);
+    match states.map(|state| state.note).min() {
+        Some(note) => before(store, note + 1),
+        None => Ok(None),
+    }
+}
