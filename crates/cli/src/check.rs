@@ -79,6 +79,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             true => (Vec::new(), Vec::new()),
             false => {
                 let oms = oms::load(&source, &settings, Box::new(|_| {}))?;
+                oms::day::check(&source, &settings, oms.rules(), config.durability)?;
                 ledger = oms.ledger();
                 (oms::shown(oms.rules()), oms.route_warnings())
             }

@@ -2,7 +2,7 @@
 
 mod answers;
 pub mod archive;
-mod day;
+pub mod day;
 mod days;
 mod fields;
 mod history;

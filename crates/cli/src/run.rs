@@ -34,6 +34,7 @@ use crate::gateway::events::{printed, shown};
 use crate::gateway::reload::show as show_reload;
 use crate::oms;
 use crate::oms::archive::JournalArchive;
+use crate::oms::day::{DayFilesPlan, DayFilesThread};
 use crate::oms::reload::SettingsReloader;
 use crate::place::{named, place_of, store_of};
 use crate::print::Printer;
@@ -313,13 +314,26 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     if how.new_journal {
         app.set_replaces_journal();
     }
+    oms::day::check(
+        &begun.source,
+        &begun.settings,
+        app.rules(),
+        config.durability,
+    )?;
     if app.rules().recovers_reports() && config.durability != Durability::Memory {
         let archive = JournalArchive::start(&config.journal_dir).map_err(Failure::thread)?;
         app.set_archive(Box::new(archive));
     }
     let reloader = SettingsReloader::new(&begun.source, &how.reading, &mut app)?;
+    // Dropped after the engine: it ends with what it is writing.
+    let mut day_files = None;
+    let plan = DayFilesPlan::of(&begun.source.path, app.rules(), &config.journal_dir);
     let started = |engine: Handle| {
         let reload = reloader.attach(engine).map_err(Failure::thread)?;
+        if let Some(plan) = plan {
+            let thread = DayFilesThread::start(plan, oms::listener()?);
+            day_files = Some(thread.map_err(Failure::thread)?);
+        }
         Ok(Some(reload))
     };
     let Some(file) = &app.rules().stamps else {

@@ -52,7 +52,11 @@ pub fn check(
 }
 
 /// Creates an unnamed file in the folder or, if that is missing, in the nearest existing parent.
-fn try_in(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+///
+/// Why that fails.
+pub fn try_in(folder: &Path) -> io::Result<()> {
     let here = Path::new(".");
     let mut above = folder
         .ancestors()

@@ -268,13 +268,16 @@ impl Reader {
 
 /// Finds the notes of records.
 #[derive(Default)]
-struct Notes {
+pub(super) struct Notes {
     session: Option<JournalId>,
 }
 
 impl Notes {
     /// Number and bytes of the notes in a record.
-    fn of<'a>(&mut self, record: &Record<'a>) -> impl Iterator<Item = (u64, &'a [u8])> + use<'a> {
+    pub(super) fn of<'a>(
+        &mut self,
+        record: &Record<'a>,
+    ) -> impl Iterator<Item = (u64, &'a [u8])> + use<'a> {
         if record.session_name().is_some_and(journal::is_notes) {
             self.session = Some(record.session);
         }

@@ -1,4 +1,4 @@
-//! `fixwire oms day`: the tables of a trading day as files.
+//! The tables of a trading day as files: `fixwire oms day`, and by itself at each change of day.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,11 +9,13 @@ use fixwire_oms::rules::DayFormat;
 
 use super::answers::{Ask, readable_journal, show};
 use crate::failure::{self, Failure};
+pub use roll::{DayFilesPlan, DayFilesThread, check};
 
 use files::DayFiles;
 use source::FoundDay;
 
 mod files;
+mod roll;
 mod source;
 
 /// Why there is no Parquet.

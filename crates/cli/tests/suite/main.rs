@@ -30,6 +30,7 @@ mod low_latency;
 mod official_cases;
 mod oms;
 mod oms_conditions;
+mod oms_days;
 mod oms_desk;
 mod oms_fields;
 mod oms_full_disk;

@@ -71,7 +71,12 @@ fn dictionary() -> String {
 
 /// The next date, such as 2026-11-23.
 fn tomorrow() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + DAY;
+    in_days(1)
+}
+
+/// The UTC date after this number of days, such as 2026-11-23.
+pub fn in_days(days: u32) -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + days * DAY;
     let time = Timestamp(i64::try_from(since.as_nanos()).unwrap());
     let text = TimestampWriter::new()
         .format(time, Precision::Millis)

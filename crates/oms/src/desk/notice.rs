@@ -336,6 +336,30 @@ pub enum OmsEvent<'a> {
         /// The operator.
         who: &'a [u8],
     },
+    /// The files of an ended trading day are complete.
+    DayFiles {
+        /// The trading day.
+        day: u32,
+        /// The folder of the files.
+        folder: &'a str,
+    },
+    /// The files of an ended trading day begin in the middle of the day: its first segments are no longer in the
+    /// journal.
+    DayFilesCut {
+        /// The trading day.
+        day: u32,
+        /// The folder of the files.
+        folder: &'a str,
+    },
+    /// The files of an ended trading day cannot be written.
+    DayFilesFailed {
+        /// The trading day; `None` when the days in the journal cannot be read.
+        day: Option<u32>,
+        /// The file and its error.
+        why: &'a str,
+        /// Whether it is tried again; otherwise the journal no longer has the day.
+        again: bool,
+    },
     /// The clock is too many days ahead of the trading day, so no new trading day starts.
     DayFar {
         /// The present trading day.
@@ -468,6 +492,9 @@ impl fmt::Display for OmsEvent<'_> {
             Self::DayAsked { .. }
             | Self::DayStarted { .. }
             | Self::DayBack { .. }
+            | Self::DayFiles { .. }
+            | Self::DayFilesCut { .. }
+            | Self::DayFilesFailed { .. }
             | Self::DayFar { .. }
             | Self::Incomplete { .. } => self.write_day(f),
         }
@@ -530,6 +557,25 @@ impl OmsEvent<'_> {
                 "{day} is the trading day again, by {}",
                 String::from_utf8_lossy(who)
             ),
+            Self::DayFiles { day, folder } => {
+                write!(f, "trading day {day}: files written in {folder}")
+            }
+            Self::DayFilesCut { day, folder } => write!(
+                f,
+                "trading day {day}: files in {folder} begin at the oldest checkpoint of the day, since the segments before it were removed: raise JournalKeep"
+            ),
+            Self::DayFilesFailed { day, why, again } => {
+                if let Some(day) = day {
+                    write!(f, "trading day {day}: ")?;
+                }
+                let what_to_do = match again {
+                    true => {
+                        "fixwire tries again: make the file writable and free space on its disk, or correct [oms] day_files and restart"
+                    }
+                    false => "raise JournalKeep",
+                };
+                write!(f, "files not written: {why}; {what_to_do}")
+            }
             Self::DayFar { day, clock } => write!(
                 f,
                 "trading day {day} stays, and new orders are rejected: by the clock it is {clock}, more than a month later; correct the clock, or start a trading day with fixwire oms roll"

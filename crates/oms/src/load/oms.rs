@@ -12,7 +12,7 @@ use super::registry::{Read, TableRule, or_none};
 use crate::values::day::{clock, time_with_seconds};
 use crate::values::fields::CARRIED_MAX;
 use crate::values::report_numbers::ReportNumbers;
-use crate::values::rules::{DayBegins, ReferencePrice, RiskRules};
+use crate::values::rules::{DayBegins, DayFolder, DayFormat, ReferencePrice, RiskRules};
 
 const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3600 * SECOND;
@@ -90,6 +90,14 @@ impl TableRule for RiskRules {
             |_, rules, value| appl_id(value).map(|it| rules.appl_id = it)), "\"OMS\"", Restart;
         /// file in the folder of the settings ([stamps](#stamps))
         stamps: Text(stamps), "", Restart;
+        /// folder, in that of the settings, for the [files of each ended day](#files-at-the-roll)
+        day_files: Own("text",
+            |_, rules, value| day_files(value).map(|it| rules.day_files = Some(it)),
+            |rules| or_none(rules.day_files.as_ref().map(|it| &it.name))), "", Restart;
+        /// form of these files: `csv`, or `parquet` if fixwire was built with the feature `parquet`
+        day_format: Own("word",
+            |_, rules, value| value.choice(&DayFormat::NAMES).map(|it| rules.day_format = it),
+            |rules| rules.day_format.name().into()), "\"csv\"", Restart;
         /// the table `[oms.own_tags]` ([own tags](#own-tags))
         own_tags: Own("table",
             |reader, rules, value| {
@@ -155,6 +163,13 @@ impl Reader<'_> {
         };
         let mut rules = core::mem::take(&mut self.rules);
         self.read(&mut rules, table);
+        if let (Some(value), DayFormat::Parquet, None) =
+            (table.get("day_format"), rules.day_format, &rules.day_files)
+        {
+            let hint = "name the folder of the files: day_files = \"days\"";
+            self.errors
+                .push(value.wrong("day_format without day_files", hint));
+        }
         self.rules = rules;
         for value in FILES.iter().filter_map(|key| table.get(key)) {
             let done = self.csv(value);
@@ -199,6 +214,19 @@ fn appl_id(value: TomlValue<'_>) -> Result<String, Diagnostic> {
     let read = |name: &str| is_id(name).then(|| name.into());
     let hint = format!("write at most {MOST} letters, digits and signs, without blanks");
     value.parsed(read, "is not an ApplID(1180)", &hint)
+}
+
+/// Reads the folder for the files of ended trading days.
+fn day_files(value: TomlValue<'_>) -> Result<DayFolder, Diagnostic> {
+    let name = value.text()?;
+    if name.trim().is_empty() {
+        let hint = "write the name of a folder: day_files = \"days\"";
+        return Err(value.wrong("day_files is empty", hint));
+    }
+    Ok(DayFolder {
+        name: name.into(),
+        place: value.at,
+    })
 }
 
 /// Reads the time at which trading days begin, such as `17:05 America/New_York`.

@@ -77,6 +77,40 @@ fn a_trading_day_begins_at_a_time_of_a_zone() {
 }
 
 #[test]
+fn files_of_ended_days_need_a_folder_and_a_known_form() {
+    const DAY: &str = "day_begins = \"00:00 UTC\"";
+    let of = |keys: &str| {
+        mistakes(
+            &SETTINGS.replace(DAY, &format!("{DAY}\n{keys}")),
+            INSTRUMENTS,
+            LIMITS,
+        )
+    };
+    assert_eq!(
+        of("day_files = \"days\"\nday_format = \"parquet\""),
+        [""; 0]
+    );
+    assert_eq!(of("day_format = \"csv\""), [""; 0], "the default");
+    has(&of("day_files = \" \""), "line 3: day_files is empty");
+    has(
+        &of("day_files = \"\""),
+        "write the name of a folder: day_files = \"days\"",
+    );
+    has(
+        &of("day_format = \"parquet\""),
+        "line 3: day_format without day_files",
+    );
+    has(
+        &of("day_format = \"parquet\""),
+        "name the folder of the files: day_files = \"days\"",
+    );
+    has(
+        &of("day_files = \"days\"\nday_format = \"xls\""),
+        "line 4: day_format = \"xls\" is not known",
+    );
+}
+
+#[test]
 fn every_mistake_is_named_with_its_line() {
     let settings = SETTINGS
         .replace(

@@ -80,7 +80,17 @@ fn a_default_is_what_a_missing_key_means() {
         .iter()
         .filter(|key| key.reload == ReloadEffect::Restart);
     let restart: Vec<&str> = restart.map(|key| key.name).collect();
-    assert_eq!(restart, ["orders", "appl_id", "stamps", "own_tags"]);
+    assert_eq!(
+        restart,
+        [
+            "orders",
+            "appl_id",
+            "stamps",
+            "day_files",
+            "day_format",
+            "own_tags"
+        ]
+    );
 }
 
 #[test]

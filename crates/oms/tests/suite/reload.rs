@@ -365,6 +365,16 @@ fn every_setting_that_needs_a_restart_is_named() {
             "another [oms] stamps needs a restart",
         ),
         (
+            "orders = 100",
+            "orders = 100\nday_files = \"days\"",
+            "another [oms] day_files needs a restart",
+        ),
+        (
+            "orders = 100",
+            "orders = 100\nday_files = \"days\"\nday_format = \"parquet\"",
+            "another [oms] day_format needs a restart",
+        ),
+        (
             "name = \"SIM\"",
             "name = \"SIM\"\ncannot = [\"replace\"]",
             "cannot of line_group SIM needs a restart",

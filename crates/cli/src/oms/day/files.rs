@@ -106,6 +106,20 @@ fn about(date: u32, notes: &Range<u64>) -> String {
     )
 }
 
+/// Whether a folder has all files of a day, up to its last note, in one form.
+pub(super) fn are_whole(folder: &Path, date: u32, notes: &Range<u64>) -> bool {
+    let said = fs::read_to_string(folder.join(ABOUT)).unwrap_or_default();
+    let row = said.lines().nth(1).unwrap_or_default();
+    let mut cells = row.split(',');
+    // The tables may begin later than the day now in the journal, or earlier: only their end counts.
+    let is_day = cells.next() == Some(&*shown(date));
+    let ends = cells.nth(1) == Some(&*notes.end.saturating_sub(1).to_string());
+    let has_all = |(_, format): &(&str, DayFormat)| {
+        tables().all(|(table, _)| folder.join(file_name(table, *format)).is_file())
+    };
+    is_day && ends && DayFormat::NAMES.iter().any(has_all)
+}
+
 impl DayFiles {
     /// Begins the files for a folder, which is created when it is missing.
     ///

@@ -27,3 +27,27 @@ fn a_fill_that_says_too_little_is_told_as_one() {
     );
     assert!(told(true).contains("without PositionEffect(77): it closed the opposite"));
 }
+
+#[test]
+fn files_of_a_day_that_are_not_written_are_told_with_what_to_do() {
+    let told = |day, again| {
+        let why = "days/2026-11-28/fills.csv cannot be written: No space left on device";
+        OmsEvent::DayFilesFailed { day, why, again }.to_string()
+    };
+    assert_eq!(
+        told(Some(20_261_128), true),
+        "trading day 20261128: files not written: days/2026-11-28/fills.csv cannot be written: No space left on device; fixwire tries again: make the file writable and free space on its disk, or correct [oms] day_files and restart"
+    );
+    assert!(told(None, true).starts_with("files not written: "));
+    assert!(told(Some(20_261_128), false).ends_with("; raise JournalKeep"));
+    let (day, folder) = (20_261_128, "days/2026-11-28");
+    assert_eq!(
+        OmsEvent::DayFiles { day, folder }.to_string(),
+        "trading day 20261128: files written in days/2026-11-28"
+    );
+    let cut = OmsEvent::DayFilesCut { day, folder }.to_string();
+    assert!(
+        cut.contains("begin at the oldest checkpoint of the day"),
+        "{cut}"
+    );
+}

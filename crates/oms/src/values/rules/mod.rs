@@ -347,7 +347,16 @@ impl DayBegins {
     }
 }
 
-/// The form of the files of trading days.
+/// The folder for the files of ended trading days.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DayFolder {
+    /// The folder, relative to that of the settings.
+    pub name: String,
+    /// Byte offset of the value in the settings.
+    pub place: usize,
+}
+
+/// The form of the files of ended trading days.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum DayFormat {
     /// Comma-separated values with a heading.
@@ -632,6 +641,10 @@ pub struct RiskRules {
     pub positions_file: String,
     /// Name of the file for the stamps, the times at which requests pass the OMS; `None` for no stamps.
     pub stamps: Option<String>,
+    /// The folder for the files of ended trading days; `None` when the OMS writes none.
+    pub day_files: Option<DayFolder>,
+    /// The form of these files.
+    pub day_format: DayFormat,
     /// Tags of the user-defined fields of this OMS.
     pub own_tags: OwnTags,
     /// Names of lines that speak TMP, with the values of their requests; set by

@@ -1,0 +1,299 @@
+//! Writes the files of each ended trading day, in a separate thread that follows the journal.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use fixwire::Durability;
+use fixwire::journal::{JournalPosition, Tail};
+use fixwire::settings::{LoadError, Settings, Source};
+use fixwire_oms::day::DayNotes;
+use fixwire_oms::load::Diagnostic;
+use fixwire_oms::rules::{DayFolder, DayFormat, RiskRules};
+use fixwire_oms::{OmsEvent, OmsListener};
+
+use super::super::answers::unreadable;
+use super::super::archive::Notes;
+use super::super::load::found;
+use super::files::{self, DayFiles};
+use super::shown;
+use super::source::{DayError, FoundDay, oldest};
+use crate::failure::Failure;
+use crate::writable;
+
+/// How often it looks for new events.
+const LOOK: Duration = Duration::from_secs(1);
+/// The longest time between two attempts. The first pause is twice [`LOOK`], each further one twice as long as the one
+/// before.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// The folder of the files, which is relative to that of the settings.
+fn place(settings: &Path, folder: &DayFolder) -> PathBuf {
+    let beside = settings.parent().unwrap_or(Path::new(""));
+    beside.join(&folder.name)
+}
+
+/// Checks that the files of ended days can be written.
+///
+/// # Errors
+///
+/// No journal is kept, the folder cannot be written, or the files have a form that this build does not know.
+pub fn check(
+    source: &Source,
+    settings: &Settings,
+    rules: &RiskRules,
+    durability: Durability,
+) -> Result<(), LoadError> {
+    let Some(folder) = &rules.day_files else {
+        return Ok(());
+    };
+    let wrong = |what: String, hint: &str| {
+        let problem = Diagnostic::new(folder.place, what, hint);
+        Err(found(source, settings, &[problem]))
+    };
+    if durability == Durability::Memory {
+        let what = "day_files needs a journal, and Durability=memory keeps none".to_owned();
+        return wrong(
+            what,
+            "set Durability to process or disk, or remove day_files",
+        );
+    }
+    if cfg!(not(feature = "parquet")) && rules.day_format == DayFormat::Parquet {
+        let what = "day_format = \"parquet\" needs a fixwire with the feature parquet".to_owned();
+        return wrong(
+            what,
+            "write day_format = \"csv\", or build with --features parquet",
+        );
+    }
+    let path = place(&source.path, folder);
+    match writable::try_in(&path) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let path = path.display();
+            let what = format!("day_files: this user cannot write to {path}: {error}");
+            wrong(
+                what,
+                "give this user the right to write to the folder, or name another one",
+            )
+        }
+    }
+}
+
+/// Which files the thread writes, and from where.
+#[derive(Debug)]
+pub struct DayFilesPlan {
+    journal: PathBuf,
+    folder: PathBuf,
+    format: DayFormat,
+}
+
+impl DayFilesPlan {
+    /// The plan of a settings file; `None` when its OMS writes no files.
+    #[must_use]
+    pub fn of(settings: &Path, rules: &RiskRules, journal: &Path) -> Option<Self> {
+        let folder = rules.day_files.as_ref()?;
+        Some(Self {
+            journal: journal.to_owned(),
+            folder: place(settings, folder),
+            format: rules.day_format,
+        })
+    }
+}
+
+/// The thread that writes the files of ended days. It ends when this is dropped; files that it has not completed are
+/// written after the next start.
+#[derive(Debug)]
+pub struct DayFilesThread {
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl DayFilesThread {
+    /// Starts the thread; its events go to the listener.
+    ///
+    /// # Errors
+    ///
+    /// The thread cannot be started.
+    pub fn start(plan: DayFilesPlan, listener: OmsListener) -> io::Result<Self> {
+        let ends = Arc::new(AtomicBool::new(false));
+        let follower = Follower {
+            found: FoundDays::begin(&plan.journal),
+            plan,
+            listener,
+            ends: Arc::clone(&ends),
+            written: BTreeMap::new(),
+            told: BTreeMap::new(),
+        };
+        let thread = fixwire_threads::spawn("oms-days", move || follower.work())?;
+        let thread = Some(thread);
+        Ok(Self { ends, thread })
+    }
+}
+
+impl Drop for DayFilesThread {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A panicking thread has already reported it.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The days in the journal as far as it was read.
+struct FoundDays {
+    tail: Tail,
+    notes: Notes,
+    days: DayNotes,
+    /// The first note was read.
+    has_begun: bool,
+}
+
+impl FoundDays {
+    fn begin(journal: &Path) -> Self {
+        Self {
+            tail: Tail::new(journal, JournalPosition::START),
+            notes: Notes::default(),
+            days: DayNotes::default(),
+            has_begun: false,
+        }
+    }
+
+    /// Reads the notes since the last time, until `ends`.
+    fn read(&mut self, journal: &Path, ends: &AtomicBool) -> Result<(), Failure> {
+        while !ends.load(Ordering::Acquire)
+            && let Some(record) = self.tail.next_record().map_err(unreadable)?
+        {
+            for (number, note) in self.notes.of(&record) {
+                if !self.has_begun {
+                    self.has_begun = true;
+                    if number > 1
+                        && let Some((state, before)) = oldest(journal)?
+                    {
+                        self.days.goes_on(state.day(), before + 1);
+                    }
+                }
+                self.days.take(number, note);
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Follower {
+    plan: DayFilesPlan,
+    listener: OmsListener,
+    ends: Arc<AtomicBool>,
+    found: FoundDays,
+    /// The end of each day whose files are complete, or that the journal no longer has.
+    written: BTreeMap<u32, u64>,
+    /// The last failure of each day; without a day that of reading the journal.
+    told: BTreeMap<Option<u32>, String>,
+}
+
+impl Follower {
+    fn work(mut self) {
+        let mut pause = LOOK;
+        while self.goes_on() {
+            let is_done = self.read() && self.write_ended();
+            pause = match is_done {
+                true => LOOK,
+                false => (2 * pause).min(LONGEST),
+            };
+            if self.goes_on() {
+                thread::park_timeout(pause);
+            }
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.ends.load(Ordering::Acquire)
+    }
+
+    /// Reads the events since the last time; false when the journal cannot be read.
+    fn read(&mut self) -> bool {
+        match self.found.read(&self.plan.journal, &self.ends) {
+            Ok(()) => {
+                self.told.remove(&None);
+                true
+            }
+            Err(failure) => {
+                self.fails(None, &failure.to_string(), true);
+                // The next attempt reads the journal from its beginning.
+                self.found = FoundDays::begin(&self.plan.journal);
+                false
+            }
+        }
+    }
+
+    /// Writes the files of all ended days that have none; false when some could not be written.
+    fn write_ended(&mut self) -> bool {
+        let ended: Vec<u32> = self.found.days.ended().collect();
+        let mut is_done = true;
+        for date in ended {
+            is_done &= self.goes_on() && self.has_files(date);
+        }
+        is_done
+    }
+
+    /// Whether a day has its files, or gets them now.
+    fn has_files(&mut self, date: u32) -> bool {
+        let Some(notes) = self.found.days.notes_of(date) else {
+            return true;
+        };
+        // A day that was continued after its end has another end.
+        if self.written.get(&date) == Some(&notes.end) {
+            return true;
+        }
+        let folder = self.plan.folder.join(shown(date));
+        let written = match files::are_whole(&folder, date, &notes) {
+            true => Ok(()),
+            false => self.write(date, &folder),
+        };
+        match written {
+            Ok(()) => {
+                self.told.remove(&Some(date));
+            }
+            // Its files are written after the next start.
+            Err(_) if !self.goes_on() => return false,
+            Err(DayError::Missing(why)) => self.fails(Some(date), &why, false),
+            Err(DayError::Unreadable(failure)) => {
+                self.fails(Some(date), &failure.to_string(), true);
+                return false;
+            }
+        }
+        self.written.insert(date, notes.end);
+        true
+    }
+
+    fn write(&mut self, date: u32, folder: &Path) -> Result<(), DayError> {
+        let ends = Arc::clone(&self.ends);
+        let goes_on = move || !ends.load(Ordering::Acquire);
+        // Before the journal is read: the folder may not be writable.
+        let mut files = DayFiles::begin(folder, self.plan.format)?;
+        let day = FoundDay::find(&self.plan.journal, Some(date))?;
+        let (notes, is_cut) = (day.notes.clone(), day.is_cut());
+        day.write(&self.plan.journal, &mut files, &goes_on)?;
+        files.finish(date, &notes)?;
+        let (day, folder) = (date, folder.display().to_string());
+        let folder = &*folder;
+        (self.listener)(match is_cut {
+            true => OmsEvent::DayFilesCut { day, folder },
+            false => OmsEvent::DayFiles { day, folder },
+        });
+        Ok(())
+    }
+
+    /// Raises the event of a failure, unless it is the same as before.
+    fn fails(&mut self, day: Option<u32>, why: &str, again: bool) {
+        if self.told.get(&day).is_none_or(|told| told != why) {
+            self.told.insert(day, why.to_owned());
+            (self.listener)(OmsEvent::DayFilesFailed { day, why, again });
+        }
+    }
+}
