@@ -80,6 +80,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "oms positions",
         &[
             "oms positions oms.toml",
+            "oms positions oms.toml --at 2026-11-29T14:30:00.123",
             "oms positions load oms.toml clearing.csv --totals --why 'clearing file of the day'",
         ],
     ),

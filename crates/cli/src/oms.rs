@@ -2,6 +2,7 @@
 
 mod answers;
 pub mod archive;
+mod at;
 pub mod day;
 mod days;
 mod fields;
@@ -18,12 +19,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use fixwire::control::{Asked, ControlQuestion};
+use fixwire::control::{Asked, Client, ControlQuestion};
 use fixwire_oms::{expired_rows, price_commands, report_rows};
 use serde_json::Value;
 
 pub use answers::Ask;
 use answers::{json, question, show, table};
+use at::{MomentArg, StateThen, read_moment};
 pub use fields::shown;
 use fixwire_protocol::readable::Escaped;
 pub use load::{listener, load};
@@ -36,6 +38,7 @@ use crate::session::{EngineFlags, running};
 pub const EXAMPLES: &str = "Examples:
   fixwire oms status oms.toml
   fixwire oms orders oms.toml --account A1 --open
+  fixwire oms positions oms.toml --at 14:30
   fixwire oms history oms.toml 17
   fixwire oms day oms.toml --to reports
   fixwire oms try stricter.toml store
@@ -47,6 +50,19 @@ pub const EXAMPLES: &str = "Examples:
 A scope is firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME. `fixwire run oms.toml` runs
 an OMS (docs/reference/oms.md).";
 
+/// An OMS, and the time of the state that is asked for.
+#[derive(Args, Debug)]
+// See `Ask`: with it `Option<StateAsk>` is there when only the file is given.
+#[group(args = ["engine"])]
+pub struct StateAsk {
+    #[command(flatten)]
+    ask: Ask,
+    /// The state at this UTC time instead of the present one, from the journal, also when no engine runs:
+    /// 2026-11-29T14:30:00.123, or 14:30 for today
+    #[arg(long = "at", value_name = "TIME", value_parser = read_moment)]
+    moment: Option<MomentArg>,
+}
+
 /// Subcommands of `fixwire oms`.
 #[derive(Debug, Subcommand)]
 pub enum OmsCommand {
@@ -55,7 +71,7 @@ pub enum OmsCommand {
     /// Lists orders in memory
     Orders {
         #[command(flatten)]
-        ask: Ask,
+        ask: StateAsk,
         /// Only orders of this account
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
@@ -93,7 +109,7 @@ pub enum OmsCommand {
         #[command(subcommand)]
         load: Option<positions::PositionsCommand>,
         #[command(flatten)]
-        ask: Option<Ask>,
+        ask: Option<StateAsk>,
     },
     /// Sets or changes the position of an account in a symbol
     #[command(subcommand)]
@@ -101,7 +117,7 @@ pub enum OmsCommand {
     /// Compares the positions or fills of a file with those of the OMS; exit code 1 when something differs
     Reconcile(positions::Reconcile),
     /// Shows limits and kill switches
-    Limits(Ask),
+    Limits(StateAsk),
     /// Shows the pools of order numbers: the next number, and how many are left
     Pools(Ask),
     /// Lists the conditional orders that are held
@@ -277,12 +293,12 @@ pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::Try(args) => trial::run(args),
         OmsCommand::Positions { load, ask } => match (load, ask) {
             (Some(positions::PositionsCommand::Load(load)), _) => positions::load(load),
-            (None, Some(ask)) => query(ask, "positions"),
+            (None, Some(ask)) => query_state(ask, "positions"),
             (None, None) => Err(Failure::Text("give the settings file of the OMS".into())),
         },
         OmsCommand::Position(asked) => positions::set(asked),
         OmsCommand::Reconcile(args) => positions::reconcile(args),
-        OmsCommand::Limits(ask) => query(ask, "limits"),
+        OmsCommand::Limits(ask) => query_state(ask, "limits"),
         OmsCommand::Pools(ask) => query(ask, "pools"),
         OmsCommand::Held(ask) => query(ask, "held"),
         OmsCommand::Limit(told) => tell(told, "limit"),
@@ -470,16 +486,47 @@ fn query(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
     show(ask, &answer(&ask.at, question(text))?)
 }
 
+fn query_state(ask: &StateAsk, text: &str) -> Result<ExitCode, Failure> {
+    let answer = StateSource::of(ask)?.answer(text)?;
+    show(&ask.ask, &answer)
+}
+
+/// Who answers a query about the state.
+enum StateSource {
+    /// The running OMS, with its present state.
+    Running(Client),
+    /// The state at an earlier time.
+    Then(Box<StateThen>),
+}
+
+impl StateSource {
+    fn of(ask: &StateAsk) -> Result<Self, Failure> {
+        match &ask.moment {
+            None => Ok(Self::Running(running(&ask.ask.at)?)),
+            Some(at) => Ok(Self::Then(Box::new(StateThen::read(&ask.ask, at)?))),
+        }
+    }
+
+    fn answer(&mut self, query: &str) -> Result<String, Failure> {
+        match self {
+            Self::Running(client) => {
+                let answer = client.ask(&question(query));
+                let answer = answer.map_err(|error| Failure::Text(error.to_string()))?;
+                Ok(answer.text.unwrap_or_default())
+            }
+            Self::Then(state) => state.answer(query),
+        }
+    }
+}
+
 /// The newest orders. An answer of the OMS has at most 1000, so the older ones are asked for with the next question.
-fn orders(ask: &Ask, what: &str, newest: usize) -> Result<ExitCode, Failure> {
-    let mut running = running(&ask.at)?;
+fn orders(ask: &StateAsk, what: &str, newest: usize) -> Result<ExitCode, Failure> {
+    let mut source = StateSource::of(ask)?;
     let (mut head, mut pages, mut before) = (String::new(), Vec::new(), None::<u64>);
     let mut left = newest;
     while left > 0 {
         let page = before.map_or_else(String::new, |number| format!(" before={number}"));
-        let answer = running.ask(&question(&format!("{what}{page}")));
-        let answer = answer.map_err(|error| Failure::Text(error.to_string()))?;
-        let answer = answer.text.unwrap_or_default();
+        let answer = source.answer(&format!("{what}{page}"))?;
         let mut rows = answer.lines();
         head = rows.next().unwrap_or_default().to_owned();
         let rows: Vec<String> = rows.map(str::to_owned).collect();
@@ -496,7 +543,7 @@ fn orders(ask: &Ask, what: &str, newest: usize) -> Result<ExitCode, Failure> {
     }
     pages.push(head);
     pages.reverse();
-    show(ask, &pages.join("\n"))
+    show(&ask.ask, &pages.join("\n"))
 }
 
 /// One order and its stamps.

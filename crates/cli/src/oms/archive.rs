@@ -197,9 +197,7 @@ impl Reader {
         read.map_err(|why| Stop::Failed(format!("the checkpoint of the OMS: {why}")))?;
         Ok(Start {
             state,
-            notes: Notes {
-                session: Some(found.notes),
-            },
+            notes: Notes::of_session(found.notes),
             note: found.note,
             tail: Tail::new(&self.journal, found.behind),
         })
@@ -273,6 +271,13 @@ pub(super) struct Notes {
 }
 
 impl Notes {
+    /// Finds them from a position on, where the name of their session may come later.
+    pub(super) fn of_session(session: JournalId) -> Self {
+        Self {
+            session: Some(session),
+        }
+    }
+
     /// Number and bytes of the notes in a record.
     pub(super) fn of<'a>(
         &mut self,

@@ -3,11 +3,13 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
-use crate::oms::{Floor, client_logs_on, id, oms, order, report, venue_logs_on};
+use crate::oms::{Floor, client_logs_on, id, json, oms, order, report, venue_logs_on};
 use crate::oms_desk::csv;
 use crate::oms_reports::in_days;
-use crate::peer::Peer;
+use crate::peer::{Peer, utc_now};
 use crate::running::{Running, fixwire};
 
 const TABLES: [&str; 7] = [
@@ -199,4 +201,76 @@ fn a_folder_that_cannot_be_written_is_an_error_of_the_settings() {
         !folder.path().join("days").exists(),
         "check creates nothing"
     );
+}
+
+/// The present time, for `--at`.
+pub fn moment() -> String {
+    // The time has milliseconds: what was done before is in an earlier one.
+    thread::sleep(Duration::from_millis(5));
+    let now = utc_now();
+    format!("{}-{}-{}T{}", &now[..4], &now[4..6], &now[6..8], &now[9..])
+}
+
+#[test]
+fn an_earlier_state_is_read_from_the_journal_of_a_running_and_of_a_stopped_oms() {
+    let Floor {
+        folder,
+        running,
+        mut venue,
+        mut client,
+        ..
+    } = Floor::begin("[oms]\n");
+    let folder = folder.path();
+    fill(&mut client, &mut venue, "A1", 1);
+    client.send("D", &order("A2", 70));
+    venue.expect("D");
+    let tables: [&[&str]; 5] = [
+        &["orders"],
+        &["orders", "--open"],
+        &["orders", "--account", "A1", "--newest", "1"],
+        &["positions"],
+        &["limits"],
+    ];
+    let present = || tables.map(|table| json(folder, table[0], &table[1..]));
+    let then = present();
+    assert_eq!(then[0].as_array().unwrap().len(), 2);
+    let at = moment();
+    let at_then = || tables.map(|it| json(folder, it[0], &[&it[1..], &["--at", &at]].concat()));
+    thread::sleep(Duration::from_millis(5));
+    fill(&mut client, &mut venue, "A3", 11);
+    let (code, said) = oms(folder, "limit", &["firm", "RC13=7", "--why", "a test"]);
+    assert_eq!(code, 0, "{said}");
+    let now = present();
+    let changed: Vec<bool> = then
+        .iter()
+        .zip(&now)
+        .map(|(then, now)| then != now)
+        .collect();
+    assert_eq!(
+        changed,
+        [true, false, true, true, true],
+        "open orders are the same"
+    );
+    assert_eq!(at_then(), then);
+    drop(running);
+    assert_eq!(at_then(), then, "of a stopped OMS");
+    let later = moment();
+    let at_later = tables.map(|it| json(folder, it[0], &[&it[1..], &["--at", &later]].concat()));
+    assert_eq!(at_later, now);
+    for (text, wanted) in [
+        ("2001-02-03T04:05", " is not known: the journal "),
+        (
+            "2100-02-03T04:05",
+            "--at 2100-02-03T04:05 (UTC) is in the future",
+        ),
+        (
+            "noon",
+            "noon is not a time: write 2026-11-29T14:30:00.123, or 14:30 for today",
+        ),
+    ] {
+        let (code, said) = oms(folder, "positions", &["--at", text]);
+        assert!(code != 0 && said.contains(wanted), "{said}");
+    }
+    let (_, said) = oms(folder, "orders", &["--at", &later, "--account", "NONE"]);
+    assert!(said.contains("unknown account NONE"), "{said}");
 }

@@ -94,6 +94,40 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
     }
 }
 
+/// Answers the queries `orders`, `positions` and `limits` from a state alone, such as an earlier one: their answers are
+/// those of a running OMS in this state.
+///
+/// # Errors
+///
+/// Why it failed, and what to do; also for another query, whose answer needs more than a state.
+pub fn stored_answer(state: &OmsState, query: &str) -> Result<String, String> {
+    let words = Words::parse(query)?;
+    let known = OperatorVerb::named(&QUERIES, words.verb);
+    match known.map(|known| known.verb) {
+        Some(QueryVerb::Orders) => orders(state, &words),
+        Some(QueryVerb::Positions) => Ok(positions(state)),
+        Some(QueryVerb::Limits) => Ok(limits(state)),
+        Some(
+            QueryVerb::Status
+            | QueryVerb::Order
+            | QueryVerb::Pools
+            | QueryVerb::Held
+            | QueryVerb::Rejected
+            | QueryVerb::Breaks
+            | QueryVerb::Accounts
+            | QueryVerb::Symbols
+            | QueryVerb::Counts
+            | QueryVerb::Figures
+            | QueryVerb::CheckReports
+            | QueryVerb::CheckPrices,
+        )
+        | None => Err(format!(
+            "{} has no answer about an earlier time: use orders, positions or limits",
+            words.verb
+        )),
+    }
+}
+
 fn counts(state: &OmsState) -> String {
     let open = state.orders().iter().filter(|it| it.state.is_open());
     format!(

@@ -1,0 +1,258 @@
+//! `--at`: the state of an OMS at an earlier moment, from its journal.
+
+use std::path::Path;
+
+use fixwire::journal::{self, JournalPosition, Tail};
+use fixwire_oms::{OmsState, stored_answer};
+use fixwire_protocol::{Ledger as _, Timestamp};
+
+use super::answers::{Ask, readable_journal, unreadable};
+use super::archive::Notes;
+use crate::failure::Failure;
+use crate::log::moment;
+use crate::teller::now;
+
+/// Nanoseconds in a day.
+const DAY: i64 = 86_400_000_000_000;
+
+/// A moment as a user writes it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct MomentArg {
+    text: String,
+    /// Midnight of its date, in nanoseconds since 1970; `None` for today.
+    midnight: Option<i64>,
+    /// Nanoseconds since midnight.
+    since: i64,
+}
+
+/// Reads a moment: `2026-11-29T14:30:00.123`, or `14:30` of today, both in UTC.
+///
+/// # Errors
+///
+/// The text is no such time.
+pub(super) fn read_moment(text: &str) -> Result<MomentArg, String> {
+    let wrong = || {
+        format!(
+            "{text} is not a time: write 2026-11-29T14:30:00.123, or 14:30 for today, both in UTC"
+        )
+    };
+    let (date, time) = match text.split_once('T') {
+        Some((date, time)) => (Some(date), time.strip_suffix('Z').unwrap_or(time)),
+        None => (None, text),
+    };
+    let midnight = match date {
+        None => None,
+        Some(date) => {
+            let lengths = date.split('-').map(str::len);
+            let is_date = lengths.eq([4, 2, 2]);
+            let digits = date.replace('-', "");
+            let at = Timestamp::parse(format!("{digits}-00:00:00").as_bytes());
+            Some(at.ok().filter(|_| is_date).ok_or_else(wrong)?.0)
+        }
+    };
+    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let is_short = clock.len() == 5;
+    let is_fraction =
+        (1..=9).contains(&fraction.len()) && fraction.bytes().all(|it| it.is_ascii_digit());
+    if time.contains('.') && (is_short || !is_fraction) {
+        return Err(wrong());
+    }
+    let seconds = if is_short { ":00" } else { "" };
+    // Of any date.
+    let at = Timestamp::parse(format!("20260101-{clock}{seconds}.{fraction:0<9}").as_bytes());
+    Ok(MomentArg {
+        text: text.to_owned(),
+        midnight,
+        since: at.map_err(|_| wrong())?.0.rem_euclid(DAY),
+    })
+}
+
+impl MomentArg {
+    /// The instant, when it is `now`.
+    ///
+    /// # Errors
+    ///
+    /// It is in the future.
+    fn at(&self, now: Timestamp) -> Result<Timestamp, Failure> {
+        let midnight = self.midnight.unwrap_or(now.0 - now.0.rem_euclid(DAY));
+        let at = Timestamp(midnight.saturating_add(self.since));
+        match at > now {
+            true => Err(Failure::Text(format!(
+                "--at {} (UTC) is in the future: it is {}",
+                self.text,
+                moment(now)
+            ))),
+            false => Ok(at),
+        }
+    }
+}
+
+/// The state of an OMS at a moment.
+pub(super) struct StateThen {
+    state: OmsState,
+}
+
+impl StateThen {
+    /// Reads the newest checkpoint before the moment, and the notes up to it.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be read, or begins later.
+    pub(super) fn read(ask: &Ask, at: &MomentArg) -> Result<Self, Failure> {
+        let at = at.at(now())?;
+        let store = readable_journal(ask)?;
+        let Start {
+            mut state,
+            mut notes,
+            note,
+            mut tail,
+        } = Start::find(&store, at)?;
+        let mut last = note;
+        while let Some(record) = tail.next_record().map_err(unreadable)? {
+            if record.wall > at {
+                break;
+            }
+            let later = notes.of(&record).filter(|(number, _)| *number > note);
+            for (number, note) in later {
+                if number != last + 1 {
+                    let why = format!("event {} was removed while the journal was read", last + 1);
+                    return Err(Failure::Text(why));
+                }
+                last = number;
+                state.apply_note(note);
+            }
+        }
+        Ok(Self { state })
+    }
+
+    /// Answers a query of `orders`, `positions` or `limits`.
+    ///
+    /// # Errors
+    ///
+    /// As the query of a running OMS.
+    pub(super) fn answer(&self, query: &str) -> Result<String, Failure> {
+        stored_answer(&self.state, query).map_err(Failure::Text)
+    }
+}
+
+/// Where reading begins.
+struct Start {
+    state: OmsState,
+    notes: Notes,
+    /// The number of the last note in the state.
+    note: u64,
+    tail: Tail,
+}
+
+impl Start {
+    fn find(store: &Path, at: Timestamp) -> Result<Self, Failure> {
+        let (mut before, mut known_from) = (u64::MAX, None);
+        // The newest checkpoint first.
+        while let Some(found) = journal::state_before(store, OmsState::default().form().0, before)
+            .map_err(unreadable)?
+        {
+            let from = first_time(store, found.behind)?;
+            if from.is_some_and(|from| from <= at) {
+                let mut state = OmsState::default();
+                let read = state.read(found.version, &found.state);
+                read.map_err(|why| {
+                    Failure::Text(format!("{}: a checkpoint: {why}", store.display()))
+                })?;
+                return Ok(Self {
+                    state,
+                    notes: Notes::of_session(found.notes),
+                    note: found.note,
+                    tail: Tail::new(store, found.behind),
+                });
+            }
+            (before, known_from) = (found.note, from);
+        }
+        let begins = first_time(store, JournalPosition::START)?;
+        if has_first_note(store)? {
+            known_from = begins;
+        }
+        match known_from {
+            Some(from) if from <= at => Ok(Self {
+                state: OmsState::default(),
+                notes: Notes::default(),
+                note: 0,
+                tail: Tail::new(store, JournalPosition::START),
+            }),
+            from => Err(Failure::Text(format!(
+                "the state at {} is not known: the journal {} has it {} (JournalKeep)",
+                moment(at),
+                store.display(),
+                from.map_or_else(
+                    || "at no time".to_owned(),
+                    |from| format!("from {} on", moment(from))
+                ),
+            ))),
+        }
+    }
+}
+
+/// The time of the first record from a position on.
+fn first_time(store: &Path, from: JournalPosition) -> Result<Option<Timestamp>, Failure> {
+    let mut tail = Tail::new(store, from);
+    let record = tail.next_record().map_err(unreadable)?;
+    Ok(record.map(|record| record.wall))
+}
+
+/// Whether the first note is still in the journal, or none was written.
+fn has_first_note(store: &Path) -> Result<bool, Failure> {
+    let (mut tail, mut notes) = (Tail::new(store, JournalPosition::START), Notes::default());
+    while let Some(record) = tail.next_record().map_err(unreadable)? {
+        if let Some((number, _)) = notes.of(&record).next() {
+            return Ok(number == 1);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+    /// 2026-11-29T14:30:00 UTC.
+    const NOW: i64 = 1_795_962_600 * SECOND;
+
+    #[test]
+    fn moments_are_times_of_a_date_or_of_today() {
+        for (text, back) in [
+            ("14:30", 0),
+            ("14:29:59", SECOND),
+            ("2026-11-29T14:30", 0),
+            ("2026-11-29T14:29:59.5Z", SECOND / 2),
+            ("2026-11-28T14:30:00.000", DAY),
+            ("14:29:59.999999999", 1),
+        ] {
+            let at = read_moment(text).unwrap().at(Timestamp(NOW));
+            assert_eq!(at.unwrap(), Timestamp(NOW - back), "{text}");
+        }
+        let later = read_moment("14:31").unwrap().at(Timestamp(NOW));
+        let later = later.unwrap_err().to_string();
+        assert!(
+            later.contains("--at 14:31 (UTC) is in the future"),
+            "{later}"
+        );
+        for text in [
+            "",
+            "now",
+            "14",
+            "25:00",
+            "14:30.5",
+            "14:30:00.",
+            "14:30:00.x",
+            "2026-11-29",
+            "2026-13-01T10:00",
+            "20261129T10:00",
+            "2026-1129-T10:00",
+            "T10:00",
+        ] {
+            let wrong = read_moment(text).unwrap_err();
+            let wanted = "is not a time: write 2026-11-29T";
+            assert!(wrong.contains(wanted), "{text}: {wrong}");
+        }
+    }
+}
