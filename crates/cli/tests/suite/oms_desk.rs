@@ -1,6 +1,7 @@
 //! Rejected orders and a venue's drop copy at a desk, in a real process.
 
 use crate::oms::{Floor, client_logs_on, id, json, oms, order, report, start, venue_logs_on};
+use crate::oms_days::moment;
 use crate::peer::Peer;
 use crate::running::free_port;
 
@@ -355,6 +356,89 @@ fn a_folder_without_a_journal_is_named() {
         assert!(!run.status.success() && said.contains(&wanted), "{said}");
     }
     assert!(!folder.path().join("reports").exists());
+}
+
+#[test]
+fn a_day_whose_beginning_was_removed_lists_the_orders_that_were_open() {
+    let Floor {
+        folder,
+        running,
+        mut venue,
+        mut client,
+        ..
+    } = Floor::with(&[(
+        "NonStopSession = true\n",
+        "NonStopSession = true\nJournalSegmentSize = \"2M\"\nJournalKeep = \"1s\"\n",
+    )]);
+    let (folder, begun) = (folder.path(), moment());
+    let mut ids = Vec::new();
+    for name in ["A1", "A2", "A3"] {
+        client.send("D", &order(name, 10_000));
+        let number = id(&venue.expect("D"));
+        venue.send("8", &report(&number, 1, '0', (10_000, 0)));
+        client.expect("8");
+        ids.push(number);
+    }
+    let cancelled = report(&ids[2], 2, '4', (10_000, 0)).replace("151=10000", "151=0");
+    venue.send("8", &cancelled);
+    assert!(client.expect("8").contains("|39=4|"));
+    let to = folder.join("reports");
+    let paper = || oms(folder, "day", &["--to", to.to_str().unwrap()]);
+    let text = "x".repeat(1500);
+    let mut filled = 0;
+    let warned = |said: &str| said.contains("warning: the beginning of ");
+    let said = loop {
+        // Nobody needs the messages before a reset any more.
+        for peer in [&mut client, &mut venue] {
+            peer.next_out = 1;
+            peer.send("A", "98=0|108=30|141=Y");
+            peer.expect("A");
+        }
+        for _ in 0..500 {
+            filled += 1;
+            let left = 10_000 - filled;
+            let fill = format!(
+                "37=V{0}|11={0}|17=F{filled}|20=0|150=1|39=1|55=VOD|54=1|38=10000|32=1|31=12.5|151={left}|14={filled}|\
+                 6=12.5|58={text}",
+                ids[0]
+            );
+            venue.send("8", &fill);
+            client.expect("8");
+        }
+        let (code, said) = paper();
+        assert_eq!(code, 0, "{said}");
+        if warned(&said) {
+            break said;
+        }
+        assert!(filled < 9_000, "{said}");
+    };
+    assert!(
+        said.contains("were removed from the journal (JournalKeep)"),
+        "{said}"
+    );
+    let orders = csv(&to.join("orders.csv"));
+    let row = |id: &str| orders.iter().find(|row| row["ClOrdID"] == id);
+    let (first, second) = (row("A1").unwrap(), row("A2").unwrap());
+    assert_eq!(first["filled"], filled.to_string());
+    assert_eq!((&*second["state"], &*second["entered"]), ("working", ""));
+    assert_eq!(row("A3"), None, "it was closed before");
+    let fills = csv(&to.join("fills.csv")).len();
+    assert!(fills > 0 && fills < filled, "{fills} of {filled}");
+
+    // An earlier state is read from a checkpoint, and not further back.
+    let (then, at) = (json(folder, "orders", &[]), moment());
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    client.send("D", &order("A4", 1));
+    client.send("1", "112=READ");
+    client.expect("0");
+    assert_eq!(json(folder, "orders", &[]).as_array().unwrap().len(), 4);
+    assert_eq!(json(folder, "orders", &["--at", &at]), then);
+    let (code, said) = oms(folder, "orders", &["--at", &begun]);
+    assert!(
+        code != 0 && said.contains(" is not known: ") && said.contains(" on (JournalKeep)"),
+        "{said}"
+    );
+    drop(running);
 }
 
 #[test]
