@@ -93,9 +93,10 @@ fn files_of_ended_days_need_a_folder_and_a_known_form() {
     assert_eq!(of("day_format = \"csv\""), [""; 0], "the default");
     has(&of("day_files = \" \""), "line 3: day_files is empty");
     has(
-        &of("day_files = \"\""),
+        &of("day_files = \" \""),
         "write the name of a folder: day_files = \"days\"",
     );
+    has(&of("day_files = \"\""), "line 3: day_files must be a text");
     has(
         &of("day_format = \"parquet\""),
         "line 3: day_format without day_files",
