@@ -17,7 +17,7 @@ use crate::running::{Running, fixwire, free_port};
 const PAGE: &str = include_str!("../../../../docs/operating/security.md");
 
 /// Commands that only read and write files, or run a process of their own.
-const OF_FILES: [&str; 14] = [
+const OF_FILES: [&str; 15] = [
     "run",
     "client",
     "sim",

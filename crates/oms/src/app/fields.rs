@@ -5,13 +5,13 @@ use fixwire_protocol::{Field, Message, Tag, tag};
 
 use super::{Oms, names};
 use crate::state::tag_counts::ContractOf;
-use crate::values::fields::{LostBecause, LostField};
 use crate::values::fields::carried::SentBecause;
 use crate::values::fields::contract::{Passage, Treatment};
 use crate::values::fields::field_table::{
     self, FieldClass, FieldCondition, Messages, ORDERING, goes_to_client, is_passed_on,
     is_usual_report, is_usual_request, passes, report_bit, request_bit, request_treatment,
 };
+use crate::values::fields::{LostBecause, LostField};
 use crate::values::ids::SessionNo;
 use crate::values::locate::is_value;
 use crate::values::rules::LineGroup;

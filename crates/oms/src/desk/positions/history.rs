@@ -124,6 +124,8 @@ impl PositionHistory {
             | SetupEvent::Build { .. }
             | SetupEvent::Client { .. }
             | SetupEvent::Market { .. }
+            | SetupEvent::VenueSymbol { .. }
+            | SetupEvent::VenueAccount { .. }
             | SetupEvent::ExecIds { .. } => Vec::new(),
         }
     }
