@@ -228,7 +228,7 @@ pub enum BreaksCommand {
     Settle(Settle),
 }
 
-/// The break, and who is right.
+/// Arguments of `fixwire oms breaks settle`: the break, and whose state of the order is right.
 #[derive(Args, Debug)]
 pub struct Settle {
     #[command(flatten)]

@@ -112,7 +112,7 @@ impl Anonymiser {
         self.kept.extend(tags);
     }
 
-    /// The message with pseudonyms, of the same length, with its CheckSum(10).
+    /// The message with pseudonyms, of the same length, with CheckSum(10) computed again.
     ///
     /// # Errors
     ///

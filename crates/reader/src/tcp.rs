@@ -17,7 +17,8 @@ const MOST_WAITING: usize = 1 << 20;
 const MOST_SEGMENTS: usize = 1024;
 /// How long a segment waits, by the clock of the capture: segments not retransmitted by then never are.
 const PATIENCE: i64 = 10 * SECOND;
-/// Number of segments held until the first byte is known, for a connection that was open before the capture.
+/// Maximum number of TCP segments that are held until the number of the stream's first byte is known, for a connection
+/// that was open before the capture.
 const HELD: usize = 4;
 /// Maximum time for which these are held.
 const HELD_TIME: i64 = SECOND / 5;
