@@ -251,8 +251,9 @@ pub trait Application {
     fn on_hours(&mut self, _now: Now, _session: SessionId, _open: bool) {}
 
     /// The disk of the journal is full, so that it runs on its reserve, or has room again. At a start it has room until
-    /// this says otherwise, which it does before the first message. What brings little and takes much should be
-    /// refused on the reserve, so that what ends risk lasts: when it is used up, the engine stops.
+    /// this says otherwise, which it does before the first message. On the reserve an
+    /// application should refuse new orders and other messages that it can do without, so that the space lasts for cancels
+    /// and for what else reduces risk: when the reserve is used up, the engine stops.
     fn on_disk(&mut self, _now: Now, _room: DiskRoom) {}
 
     /// Handles a session that was added while the engine runs, or restored under its name. The ids of new sessions
@@ -306,8 +307,8 @@ pub trait Application {
     }
 
     /// The session's role, such as `a target of the gateway's rules`, when only the application may write its messages of this
-    /// MsgType(35): an operator may not send one that the application has no record of. `None`: an operator with the right
-    /// may.
+    /// MsgType(35): an operator may not send one that the application has no record of. `None`: an operator who has
+    /// the right may send it.
     fn owns(&self, _session: SessionId, _msg_type: &[u8]) -> Option<&'static str> {
         None
     }
