@@ -287,6 +287,7 @@ impl Core {
     /// Checks a triggered order again, in the form in which it will be sent.
     fn check_touched(&self, at: i64, order: &Order) -> Result<(), Reason> {
         let rule = self.rule(order.instrument)?;
+        self.check_not_expired(order.instrument, rule)?;
         let proposal = Proposal {
             session: order.session,
             account: order.account,

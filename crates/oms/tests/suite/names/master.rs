@@ -182,6 +182,49 @@ fn an_expired_symbol_takes_no_new_orders_and_open_ones_go_on() {
 }
 
 #[test]
+fn a_held_order_of_an_expired_symbol_is_rejected_when_it_triggers() {
+    let mut setup = setup("", Version::Fix44);
+    setup.settings = setup.settings.replace(
+        "[oms.own_tags]",
+        "market_data = [\"VENUE\"]\n[oms.own_tags]\ncondition = 9703",
+    );
+    let mut desk = Desk::new(&setup);
+    log_on(&mut desk);
+    let held = |id: &str, symbol: &str| {
+        let terms = format!("55={symbol}|59=1|9703=last>=101|");
+        order(id, &terms)
+    };
+    desk.says(CLIENT, "D", &held("C1", "MAR"));
+    desk.says(CLIENT, "D", &held("C2", "JUN"));
+    let spread = held("C3", "JUN-MAR").replace("44=100", "44=2");
+    desk.says(CLIENT, "D", &spread);
+    for number in 1..=3 {
+        assert_eq!(state_of(&desk, number), OrderState::Held);
+    }
+    for _ in 0..2 {
+        desk.hear(&Input::Restart(1, true));
+        log_on(&mut desk);
+    }
+    let mut said = Vec::new();
+    for symbol in ["MAR", "JUN", "JUN-MAR"] {
+        said.extend(desk.says(VENUE, "W", &format!("55={symbol}|268=1|269=2|270=101|")));
+    }
+    for _ in 0..5 {
+        said.extend(desk.hear(&Input::Pass(1_000_000)));
+    }
+    let sent = to(&said, VENUE, "D");
+    let sent: Vec<String> = sent.iter().map(|it| values(it, &[55])).collect();
+    assert_eq!(sent, ["JUN"]);
+    let text = "8 the symbol has expired (symbol=MAR, no new orders from 2026-11-24 on)";
+    let told = to(&said, CLIENT, "8");
+    let told: Vec<String> = told.iter().map(|it| values(it, &[11, 39, 58])).collect();
+    for id in ["C1", "C3"] {
+        assert!(told.contains(&format!("{id} {text}")), "{told:?}");
+    }
+    assert_eq!(desk.state().violations(), 0);
+}
+
+#[test]
 fn each_mistake_of_the_file_is_named() {
     let head =
         "symbol,tick,isin,cusip,sedol,figi,security_id,security_id_source,maturity,expires\n";
