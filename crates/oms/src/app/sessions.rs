@@ -164,8 +164,13 @@ impl Oms {
     #[cold]
     fn names_stay(&mut self) {
         for name in kept_names(self.core.state(), self.core.rules()) {
-            let name = &name.text(self.core.state(), "stays as it was");
-            (self.listener)(OmsEvent::NameKept { name });
+            let mut text = name.text(self.core.state(), "stays as it was");
+            if let Some(other) = self.core.taken_names.get(&(name.line, name.of)) {
+                let other = other.text(self.core.state());
+                text +=
+                    &format!("; new orders with it are rejected, since it is now that of {other}");
+            }
+            (self.listener)(OmsEvent::NameKept { name: &text });
         }
     }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use fixwire_ledger::Wire as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::settings::{ChangedName, NameOf, changed_names, named_by_orders};
+use crate::decide::settings::{ChangedName, KeptNames, NameOf, changed_names, name_on};
 use crate::state::event::{
     CopyEvent, DayEvent, LimitEvent, LineEvent, OrderEvent, PoolEvent, RequestEvent, SetupEvent,
     SpreadEvent,
@@ -26,6 +26,8 @@ use crate::values::value::Number;
 struct Steps<'a, S> {
     sink: &'a mut S,
     left: usize,
+    /// The names of open orders; `None` for those of the orders of the state.
+    kept: Option<&'a KeptNames>,
 }
 
 /// The order number after which a journal begins that replaces a removed journal: 1,000 numbers for each second since
@@ -50,7 +52,11 @@ impl Core {
         sink: &mut impl Sink,
     ) -> bool {
         let rules = core::mem::take(&mut self.rules);
-        let mut steps = Steps { sink, left: most };
+        let mut steps = Steps {
+            sink,
+            left: most,
+            kept: None,
+        };
         let done = self.begin_step(at, &rules, sessions, &mut steps);
         let sink = steps.sink;
         self.rules = rules;
@@ -170,7 +176,8 @@ impl Core {
         Some(())
     }
 
-    /// Names of instruments and accounts at venues. A name of an open order at the venue stays.
+    /// Names of instruments and accounts at venues. A name of an open order at the venue stays, on all lines of the
+    /// group.
     fn begin_venue_names<S: Sink>(
         &mut self,
         at: i64,
@@ -181,9 +188,19 @@ impl Core {
         if changed.is_empty() {
             return Some(());
         }
-        let kept = named_by_orders(&self.state);
+        let own;
+        let kept = match steps.kept {
+            Some(kept) => kept,
+            None => {
+                own = KeptNames::of(&self.state, rules);
+                &own
+            }
+        };
         for ChangedName { line, of, fields } in changed {
-            if kept.contains_key(&(line, of)) {
+            let stays = kept.line_of(line, of);
+            let stays = stays.map(|kept| Vec::from(name_on(&self.state, kept, of)));
+            let fields = stays.as_deref().unwrap_or(fields);
+            if fields == name_on(&self.state, line, of) {
                 continue;
             }
             let event = match of {
@@ -232,10 +249,20 @@ impl Core {
         Some(())
     }
 
-    /// All events by which a reload brings the state in line with these settings.
-    pub(crate) fn follow_rules(&mut self, at: i64, rules: &RiskRules, sink: &mut impl Sink) {
-        let left = usize::MAX;
-        let done = self.follow_step(at, rules, &mut Steps { sink, left });
+    /// All events by which a reload brings the state in line with these settings; `kept` are the names of open orders.
+    pub(crate) fn follow_rules(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        kept: &KeptNames,
+        sink: &mut impl Sink,
+    ) {
+        let mut steps = Steps {
+            sink,
+            left: usize::MAX,
+            kept: Some(kept),
+        };
+        let done = self.follow_step(at, rules, &mut steps);
         debug_assert!(done.is_some(), "there are steps enough");
     }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Decimal, Ledger as _};
 
 use crate::decide::queue::Lines;
+use crate::decide::settings::NameOf;
 use crate::decide::work::Work;
 use crate::state::OmsState;
 use crate::state::apply::fill_time::is_dated_back;
@@ -181,6 +182,8 @@ pub struct Core {
     pub(crate) copy_since: BTreeMap<SessionNo, i64>,
     /// Decimals of prices over TMP, by instrument; empty when no line speaks TMP.
     pub(crate) tmp_scales: Table<InstrumentNo, u8>,
+    /// Names on lines that open orders have kept, and whose names these are in the settings: nothing is sent with them.
+    pub(crate) taken_names: BTreeMap<(SessionNo, NameOf), NameOf>,
     /// Whether a client may place parent orders.
     pub(crate) has_parents: bool,
     /// Whether the journal of the OMS replaces a removed journal.
@@ -207,6 +210,7 @@ impl Core {
             work: Work::default(),
             copy_since: BTreeMap::new(),
             tmp_scales: Table::default(),
+            taken_names: BTreeMap::new(),
             has_parents: rules.users.iter().any(|user| user.parents.is_some()),
             replaces_journal: false,
             dated_back: 0,

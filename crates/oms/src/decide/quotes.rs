@@ -312,6 +312,9 @@ impl Core {
         if let Some(lost) = sides.iter().find_map(|side| side.err()) {
             return self.reject_sides(at, bid, Reason::of_field(lost), sink);
         }
+        if let Err(reason) = self.check_names(bid, line) {
+            return self.reject_sides(at, bid, reason, sink);
+        }
         if !self.pools.is_empty() {
             let last = if self.speaks_tmp(line) { bid } else { bid + 1 };
             for number in bid..=last {

@@ -12,7 +12,7 @@ use fixwire_ledger::NestedEvents;
 use fixwire_protocol::OperatorCommand;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::settings::kept_names;
+use crate::decide::settings::{KeptNames, kept_names};
 use crate::load::differences::{self, SettingChange};
 use crate::state::OmsState;
 use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
@@ -140,7 +140,10 @@ impl Core {
         wrong.extend(self.open_orders_prevent(new));
         wrong.extend(self.quantities_prevent(new));
         let kept = kept_names(&self.state, new);
-        wrong.extend(kept.iter().map(|name| {
+        // A name that stayed at the start stays as long as its row does not change again.
+        let kept = kept.iter();
+        let kept = kept.filter(|name| !name.is_same_in(&self.state, &self.rules, new));
+        wrong.extend(kept.map(|name| {
             let name = name.text(&self.state, "cannot change");
             format!("{name}; cancel them first, or reload once they are closed")
         }));
@@ -193,7 +196,8 @@ impl Core {
             };
             NestedEvents::push(&mut events, |to| event.put(to));
         };
-        outline.follow_rules(self.state.time, new, &mut sink);
+        let kept = KeptNames::of(&self.state, new);
+        outline.follow_rules(self.state.time, new, &kept, &mut sink);
         let changes = differences::changes(&self.state, &self.rules, new);
         let broken = self.broken_by(new);
         Ok(Plan {

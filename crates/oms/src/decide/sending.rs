@@ -85,6 +85,9 @@ impl Core {
                 return self.reject_unsent_for(at, number, Reason::of_field(lost), sink);
             }
         };
+        if let Err(reason) = self.check_names(number, line) {
+            return self.reject_unsent_for(at, number, reason, sink);
+        }
         if !self.pools.is_empty()
             && let Err(reason) = self.give_number(at, number, sink)
         {

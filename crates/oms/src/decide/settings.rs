@@ -1,9 +1,11 @@
 //! Finds settings by the numbers of the state: of a session, an instrument, a line.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+use fixwire_protocol::tag;
 
 use crate::decide::core::Core;
 use crate::decide::queue::{Lines, SymbolRoute};
@@ -12,6 +14,7 @@ use crate::decide::work::is_unknown;
 use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::own::OwnOrders;
+use crate::state::orders::venue_names::{is_same_instrument, value_of};
 use crate::state::pools::Pools;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
 use crate::values::reason::{Reason, Why};
@@ -167,6 +170,7 @@ impl Core {
     /// Updates what follows from the settings and the numbers of the state alone; returns the line groups of each
     /// instrument.
     pub(crate) fn index_rules(&mut self) -> Table<InstrumentNo, SymbolRoute> {
+        self.taken_names = taken_names(&self.state, &self.rules);
         let (state, rules) = (&self.state, &self.rules);
         self.instruments = Table::of(None, state.instruments().len());
         for rule in &rules.instruments {
@@ -297,11 +301,65 @@ impl Core {
     }
 }
 
+impl Core {
+    /// Checks that the names of an order on a line are not those of another instrument or account there.
+    ///
+    /// # Errors
+    ///
+    /// The name, and whose it is now.
+    #[inline]
+    pub(crate) fn check_names(&self, number: Number, line: SessionNo) -> Result<(), Reason> {
+        match self.taken_names.is_empty() {
+            true => Ok(()),
+            false => self.check_taken_names(number, line),
+        }
+    }
+
+    #[cold]
+    fn check_taken_names(&self, number: Number, line: SessionNo) -> Result<(), Reason> {
+        let Some(order) = self.state.orders().get(number) else {
+            return Ok(());
+        };
+        let instrument = (
+            Scope::Instrument(order.instrument),
+            NameOf::Instrument(order.instrument),
+        );
+        let account = (
+            Scope::Account(order.account),
+            NameOf::Account(order.account),
+        );
+        for (scope, of) in [instrument, account] {
+            if let Some(other) = self.taken_names.get(&(line, of)) {
+                return Err(Reason {
+                    scope,
+                    limit: match other {
+                        NameOf::Instrument(of) => of.place().into(),
+                        NameOf::Account(of) => of.place().into(),
+                    },
+                    ..Reason::of(Why::NameTaken)
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What a name at a venue is for.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum NameOf {
     Instrument(InstrumentNo),
     Account(AccountNo),
+}
+
+impl NameOf {
+    /// The instrument or account, as texts name it.
+    pub(crate) fn text(self, state: &OmsState) -> String {
+        let (kind, name) = match self {
+            Self::Instrument(of) => ("symbol", state.instruments().name(of)),
+            Self::Account(of) => ("account", state.accounts().name(of)),
+        };
+        format!("{kind} {}", String::from_utf8_lossy(name))
+    }
 }
 
 /// A name on a line that differs between the settings and the state.
@@ -376,6 +434,85 @@ pub(crate) fn named_by_orders(state: &OmsState) -> BTreeMap<(SessionNo, NameOf),
     named
 }
 
+/// The names that open orders at venues keep: on the line of an order, and on the other lines of its group.
+#[derive(Debug)]
+pub(crate) struct KeptNames {
+    named: BTreeMap<(SessionNo, NameOf), Vec<Number>>,
+    /// The lines of each line's group.
+    groups: BTreeMap<SessionNo, Vec<SessionNo>>,
+}
+
+impl KeptNames {
+    pub(crate) fn of(state: &OmsState, rules: &RiskRules) -> Self {
+        let mut groups = BTreeMap::new();
+        for group in &rules.groups {
+            let lines = group.lines.iter();
+            let lines = lines.filter_map(|it| state.sessions().find(it.as_bytes()));
+            let lines: Vec<SessionNo> = lines.collect();
+            groups.extend(lines.iter().map(|line| (*line, lines.clone())));
+        }
+        Self {
+            named: named_by_orders(state),
+            groups,
+        }
+    }
+
+    /// The line whose name a line keeps: its own, or that of another line of its group; `None` if no open order has the
+    /// name.
+    pub(crate) fn line_of(&self, line: SessionNo, of: NameOf) -> Option<SessionNo> {
+        let others = self.groups.get(&line).into_iter().flatten();
+        let mut lines = [line].into_iter().chain(others.copied());
+        lines.find(|line| self.named.contains_key(&(*line, of)))
+    }
+}
+
+/// The fields of a name on a line; none for the OMS's own name.
+pub(crate) fn name_on(state: &OmsState, line: SessionNo, of: NameOf) -> &[u8] {
+    let fields = match of {
+        NameOf::Instrument(of) => state.venue_names.instrument(line, of),
+        NameOf::Account(of) => state.venue_names.account(line, of),
+    };
+    fields.unwrap_or_default()
+}
+
+/// The names that stay at a start, and that the settings give to another instrument or account on the line.
+pub(crate) fn taken_names(
+    state: &OmsState,
+    rules: &RiskRules,
+) -> BTreeMap<(SessionNo, NameOf), NameOf> {
+    let changed = changed_names(state, rules);
+    let kept: BTreeSet<_> = changed.iter().map(|it| (it.line, it.of)).collect();
+    let taken = kept.iter().filter_map(|&(line, of)| {
+        let known = known_names(state, line);
+        let is_other = |other: &NameOf| *other != of && !kept.contains(&(line, *other));
+        let (first, own) = match of {
+            NameOf::Instrument(of) => (tag::SYMBOL, state.instruments().name(of)),
+            NameOf::Account(of) => (tag::ACCOUNT, state.accounts().name(of)),
+        };
+        let own = [format!("{first}=").as_bytes(), own, b"\x01"].concat();
+        let name = known.get(&of).map_or(&*own, |fields| *fields);
+        let is_same = |other: NameOf, fields: &[u8]| match (of, other) {
+            (NameOf::Instrument(_), NameOf::Instrument(_)) => is_same_instrument(name, fields),
+            (NameOf::Account(_), NameOf::Account(_)) => name == fields,
+            _ => false,
+        };
+        let mut others = known.iter().filter(|(other, _)| is_other(other));
+        let other = others.find(|(other, fields)| is_same(**other, fields));
+        // One without a row has the name of the OMS.
+        let plain = || {
+            let value = value_of(name, first)?;
+            let other = match of {
+                NameOf::Instrument(_) => NameOf::Instrument(state.instruments().find(value)?),
+                NameOf::Account(_) => NameOf::Account(state.accounts().find(value)?),
+            };
+            (is_other(&other) && !known.contains_key(&other)).then_some(other)
+        };
+        let other = other.map(|(other, _)| *other).or_else(plain)?;
+        Some(((line, of), other))
+    });
+    taken.collect()
+}
+
 /// A name that cannot change yet, since open orders at the venue have it.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptName {
@@ -405,22 +542,33 @@ pub(crate) fn kept_names(state: &OmsState, rules: &RiskRules) -> Vec<KeptName> {
 }
 
 impl KeptName {
+    /// Whether two settings have the same row for the name.
+    pub(crate) fn is_same_in(&self, state: &OmsState, one: &RiskRules, other: &RiskRules) -> bool {
+        let line = state.sessions().name(self.line);
+        let row = |rules: &RiskRules| {
+            let group = rules.groups.iter().find(|group| group.has_line(line))?;
+            let (file, name) = match self.of {
+                NameOf::Instrument(of) => (&group.symbols, state.instruments().name(of)),
+                NameOf::Account(of) => (&group.accounts, state.accounts().name(of)),
+            };
+            let row = file.rows.iter().find(|row| row.name.as_bytes() == name)?;
+            Some(row.fields.clone())
+        };
+        row(one) == row(other)
+    }
+
     /// Says that the name `verb`, such as "cannot change", while its orders are open.
     pub(crate) fn text(&self, state: &OmsState, verb: &str) -> String {
         /// Maximum number of orders that are listed.
         const LISTED: usize = 5;
-        let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let of = match self.of {
-            NameOf::Instrument(of) => format!("symbol {}", name(state.instruments().name(of))),
-            NameOf::Account(of) => format!("account {}", name(state.accounts().name(of))),
-        };
+        let of = self.of.text(state);
         let listed = self.orders.iter().take(LISTED).map(Number::to_string);
         let listed = listed.collect::<Vec<_>>().join(", ");
         let more = match self.orders.len().saturating_sub(LISTED) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let line = name(state.sessions().name(self.line));
+        let line = String::from_utf8_lossy(state.sessions().name(self.line));
         format!(
             "{of} on {line}: its name at the venue {verb} while these orders are open: {listed}{more}"
         )

@@ -9,7 +9,7 @@ use crate::state::orders::own::ANY;
 use crate::state::orders::transition::OrderState;
 use crate::values::day::written;
 use crate::values::fields::tmp_fields::TmpField;
-use crate::values::ids::{InstrumentNo, PoolNo};
+use crate::values::ids::{AccountNo, InstrumentNo, PoolNo};
 use crate::values::limits::{LimitUnit, RiskControl};
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::currency::CurrencyCode;
@@ -101,6 +101,15 @@ fn write_reason(
             let day = u32::try_from(reason.value).map(written).unwrap_or_default();
             let scope = scope_name(state, reason.scope);
             return write!(text, " ({scope}, no new orders from {day} on)");
+        }
+        Why::NameTaken => {
+            let number = u32::try_from(reason.limit).unwrap_or_default();
+            let other = match reason.scope {
+                Scope::Account(_) => Scope::Account(AccountNo::new(number)),
+                _ => Scope::Instrument(InstrumentNo::new(number)),
+            };
+            let (scope, other) = (scope_name(state, reason.scope), scope_name(state, other));
+            return write!(text, " ({scope}, now that of {other})");
         }
         Why::OtherSecurity => return write_other(text, state, reason),
         Why::TmpField => {

@@ -214,6 +214,8 @@ reasons! {
     170 SecurityExpired, "", 99, 2, "the symbol has expired";
     /// Symbol(55) and SecurityID(48) of a request name different instruments.
     171 OtherSecurity, "", 99, 2, "Symbol(55) and SecurityID(48) name different instruments";
+    /// Open orders have kept a name at the venue that the settings give to another symbol or account.
+    172 NameTaken, "", 99, 2, "open orders have a name at the venue that is now that of another";
     /// The order or request timed out before it could be sent.
     34 Stale, "RC20", 8, 2, "timed out before it could be sent to the venue";
 

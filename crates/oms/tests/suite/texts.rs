@@ -155,6 +155,7 @@ fn the_example_translates_every_text_of_the_oms() {
             " (order 7: Side(54) differs)",
             " (symbol=A, no new orders from 2026-12-18 on)",
             " (Symbol A, SecurityID of no instrument)",
+            " (symbol=A, now that of symbol=B)",
         ];
         let mut all = with.iter().chain(&more).chain(&last);
         let found = all.any(|values| is_translated(&table, &format!("{text}{values}")));

@@ -102,6 +102,18 @@ pub(crate) fn is_name(fields: &[u8], first: Tag) -> bool {
     begins && len == fields.len() && len <= NAME_MAX && count <= NAME_TAGS
 }
 
+/// Whether a message could name two instruments by the same fields: by Symbol(55) without a SecurityID(48) that differs,
+/// or by SecurityID, and in either case without a SecurityExchange(207) that differs.
+pub(crate) fn is_same_instrument(one: &[u8], other: &[u8]) -> bool {
+    let values = |tag| (value_of(one, tag), value_of(other, tag));
+    let differ = |tag| matches!(values(tag), (Some(one), Some(other)) if one != other);
+    let is_same = |tag| !differ(tag) && values(tag).0.is_some() && values(tag).1.is_some();
+    let by_id = is_same(tag::SECURITY_ID) && is_same(tag::SECURITY_ID_SOURCE);
+    let differ_by_id = differ(tag::SECURITY_ID) || differ(tag::SECURITY_ID_SOURCE);
+    let by_symbol = is_same(tag::SYMBOL) && !differ_by_id;
+    (by_id || by_symbol) && !differ(tag::SECURITY_EXCHANGE)
+}
+
 /// The value of a tag in the fields of a name.
 pub(crate) fn value_of(fields: &[u8], tag: Tag) -> Option<&[u8]> {
     let mut found = each_field(fields).filter(|field| field.tag == tag);

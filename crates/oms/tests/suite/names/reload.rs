@@ -56,6 +56,40 @@ fn a_name_changes_when_no_open_order_has_it() {
 }
 
 #[test]
+fn other_settings_reload_while_a_name_stays() {
+    let mut floor = floor();
+    floor.edit(|files| files.symbols += "XYZ,OLD\n");
+    floor.settle();
+    floor.reload().unwrap();
+    floor.order("A1", 1, 100);
+    floor.edit(|files| files.symbols = files.symbols.replace("OLD", "NEW"));
+    floor.world.kill();
+    floor.world.start();
+    floor.settle();
+    floor.edit(|files| files.limits = files.limits.replace("RC6,1000", "RC6,900"));
+    let said = floor.check_reload().unwrap();
+    assert!(said.starts_with("nothing is applied: 1 change"), "{said}");
+    let said = floor.reload().unwrap();
+    assert!(said.starts_with("reloaded: 1 change\n"), "{said}");
+    floor.order("A2", 1, 100);
+    assert_eq!(symbols(&mut floor).last().unwrap(), "D OLD");
+    // Another row for the name is refused.
+    floor.edit(|files| files.symbols = files.symbols.replace("NEW", "NEWER"));
+    let said = floor.reload().unwrap_err();
+    assert!(said.starts_with("symbol XYZ on SIM-1: its name"), "{said}");
+    floor.edit(|files| files.symbols = files.symbols.replace("NEWER", "NEW"));
+    for (id, of) in [("A3", "A1"), ("A4", "A2")] {
+        let body = format!("11={id}|41={of}|55=XYZ|54=1|60=20261122-08:00:00|");
+        floor.send("F", &body);
+        assert_eq!(symbols(&mut floor).last().unwrap(), "F OLD");
+    }
+    floor.reload().unwrap();
+    floor.order("A5", 1, 100);
+    assert_eq!(symbols(&mut floor).last().unwrap(), "D NEW");
+    floor.agrees();
+}
+
+#[test]
 fn identifiers_and_expiry_change_with_their_differences() {
     let mut floor = Floor::new(Durability::Process, BeginString::Fix44, BeginString::Fix44);
     floor.edit(|files| {

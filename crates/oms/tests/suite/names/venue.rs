@@ -385,6 +385,108 @@ fn names_of_open_orders_stay_at_a_start() {
 }
 
 #[test]
+fn a_kept_name_that_is_now_that_of_another_takes_no_new_orders() {
+    for from_checkpoint in [false, true] {
+        let mut desk = desk(BOTH);
+        desk.says(CLIENT, "D", &order("C1", "55=XYZ|"));
+        accept(&mut desk, 1, "55=XYZ.V|");
+        desk.events();
+        let symbols = SYMBOLS
+            .replace("XYZ,XYZ.V", "XYZ,XYZ.NEW")
+            .replace("ABC,SWAP", "ABC,XYZ.V");
+        desk.set_file("symbols.csv", &symbols);
+        let accounts = "account,venue_account,581,660\nA1,OTHER,,\nA2,OMNI,1,99\n";
+        desk.set_file("accounts.csv", accounts);
+        desk.hear(&Input::Restart(0, from_checkpoint));
+        log_on(&mut desk);
+        let events = desk.events().join("\n");
+        for (of, other) in [("symbol XYZ", "symbol ABC"), ("account A1", "account A2")] {
+            let wanted = format!(
+                "{of} on VENUE: its name at the venue stays as it was while these orders are open: 1; \
+                 new orders with it are rejected, since it is now that of {other}; reload"
+            );
+            assert!(events.contains(&wanted), "{events}");
+        }
+        let refused = |desk: &mut Desk, body: &str| {
+            let said = desk.says(CLIENT, "D", body);
+            assert_eq!(to(&said, VENUE, "D").len(), 0);
+            let reports = to(&said, CLIENT, "8");
+            values(reports.last().unwrap(), &[39, 58])
+        };
+        let text = "8 open orders have a name at the venue that is now that of another";
+        assert_eq!(
+            refused(&mut desk, &order("C2", "55=XYZ|1=A2|")),
+            format!("{text} (symbol=XYZ, now that of symbol=ABC)")
+        );
+        assert_eq!(
+            refused(&mut desk, &order("C3", "55=JUN|1=A1|")),
+            format!("{text} (account=A1, now that of account=A2)")
+        );
+        let quote = "117=Q1|55=XYZ|1=A2|132=90|133=110|134=1|135=1|";
+        let said = desk.says(CLIENT, "S", quote);
+        assert_eq!(to(&said, VENUE, "D").len(), 0);
+        let said = desk.says(CLIENT, "D", &order("C4", "55=ABC|1=A2|"));
+        assert_eq!(sent(&said, "D"), "XYZ.V - - - OMNI 1");
+        // The open order goes on, and once it is closed a start takes the names of the files.
+        let said = desk.says(CLIENT, "F", "11=X1|41=C1|55=XYZ|54=1|60=20261122-08:00:00|");
+        assert_eq!(sent(&said, "F"), "XYZ.V US0000000001 4 XNYS OMNI 1");
+        let id = to(&said, VENUE, "F")[0].get(11).unwrap().to_owned();
+        let body = format!("37=V1|11={id}|41=1|17=C1|150=4|39=4|55=XYZ.V|54=1|38=10|14=0|151=0|");
+        desk.says(VENUE, "8", &body);
+        desk.hear(&Input::Restart(0, from_checkpoint));
+        log_on(&mut desk);
+        let said = desk.says(CLIENT, "D", &order("C5", "55=XYZ|"));
+        assert_eq!(sent(&said, "D"), "XYZ.NEW US0000000001 4 XNYS OTHER -");
+        assert_eq!(desk.state().violations(), 0);
+    }
+}
+
+#[test]
+fn a_kept_name_stays_on_all_lines_of_the_group() {
+    const OTHER: usize = 5;
+    let mut setup = setup(BOTH, Version::Fix44);
+    setup.sessions.push(("OTHER", Version::Fix44));
+    let lines = ("lines = [\"VENUE\"]", "lines = [\"VENUE\", \"OTHER\"]");
+    setup.settings = setup.settings.replace(lines.0, lines.1);
+    let mut desk = Desk::new(&setup);
+    for session in [OTHER, COPY, CLIENT] {
+        desk.hear(&Input::Up(session, false));
+    }
+    let said = desk.says(CLIENT, "D", &order("C1", "55=XYZ|"));
+    assert_eq!(values(&to(&said, OTHER, "D")[0], &[55, 1]), "XYZ.V OMNI");
+    desk.events();
+    desk.set_file("symbols.csv", &SYMBOLS.replace("XYZ.V", "XYZ.NEW"));
+    desk.set_file("accounts.csv", "account,venue_account\nA1,TWO\n");
+    desk.hear(&Input::Restart(0, true));
+    let events = desk.events();
+    let kept = events.iter().filter(|it| it.contains("stays as it was"));
+    assert_eq!(kept.count(), 2, "{events:?}");
+    log_on(&mut desk);
+    desk.hear(&Input::Up(OTHER, false));
+    let mut names = Vec::new();
+    for id in ["C2", "C3"] {
+        let said = desk.says(CLIENT, "D", &order(id, "55=XYZ|"));
+        for session in [VENUE, OTHER] {
+            let sent = to(&said, session, "D");
+            names.extend(sent.iter().map(|it| (session, values(it, &[55, 1]))));
+        }
+    }
+    names.sort();
+    let name = "XYZ.V OMNI".to_owned();
+    assert_eq!(names, [(VENUE, name.clone()), (OTHER, name)]);
+    // The drop copy of the group has the names of both lines.
+    let names = "55=XYZ.V|1=OMNI|581=1|";
+    let said = desk.says(
+        COPY,
+        "8",
+        &format!("37=X1|17=X1|150=F|39=2|54=2|38=5|40=2|44=101|14=5|151=0|32=5|31=101|{names}"),
+    );
+    let reports = to(&said, CLIENT, "8");
+    assert_eq!(values(reports.last().unwrap(), &[55, 1, 14]), "XYZ A1 5");
+    assert_eq!(desk.state().violations(), 0);
+}
+
+#[test]
 fn each_mistake_of_the_files_is_named() {
     let symbols = "symbol,venue_symbol,security_id,security_id_source,exchange\n";
     let cases = [
