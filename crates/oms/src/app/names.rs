@@ -24,11 +24,16 @@ use crate::values::value::Text;
 const MONTH: Tag = 200;
 const MATURITY_DATE: Tag = 541;
 
-/// The symbol of the instrument that a request names by SecurityID(48) alone.
+/// The symbol of the instrument that a request names by SecurityID(48) alone; `None` for other messages, whose entries
+/// may name several.
 #[inline]
 pub(super) fn unnamed(oms: &Oms, message: &Message<'_>) -> Option<Text> {
     if oms.rules().securities.is_empty() || !message.has(tag::SECURITY_ID) {
         return None;
+    }
+    match message.msg_type() {
+        b"D" | b"G" | b"F" | b"H" | b"q" | b"AF" | b"S" | b"R" | b"e" => {}
+        _ => return None,
     }
     let named = symbol_by_id(&oms.rules().securities, message);
     let named = named.filter(|_| symbol_of(message).is_none());

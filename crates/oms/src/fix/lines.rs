@@ -288,6 +288,7 @@ fn ask(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox
     }
     out.field(tag::CL_ORD_ID, venue_id(order.number, current).bytes());
     put_pool_number(state, order, &mut out);
+    names.put_venue_account(&mut out);
     names.put_instrument(state, order.instrument, &mut out);
     out.char(tag::SIDE, order.side.byte());
     if carries {

@@ -143,6 +143,14 @@ impl<'a> Named<'a> {
         }
     }
 
+    /// Writes the fields that name an account at the venue; nothing for an account with the name of the OMS.
+    #[inline]
+    pub(crate) fn put_venue_account(&self, out: &mut Body<'_>) {
+        if let Some(fields) = self.account {
+            self.put(fields, out);
+        }
+    }
+
     fn put(&self, fields: &[u8], out: &mut Body<'_>) {
         if self.missing.is_empty() {
             out.encoded(fields);
@@ -203,19 +211,19 @@ impl<'a> SaidName<'a> {
     }
 
     /// Whether these values name what the fields of a row name: SecurityID(48) decides if both have one of the same
-    /// source, else Symbol(55), and SecurityExchange(207) if both have it.
+    /// source, else Symbol(55), and in either case SecurityExchange(207) if both have it.
     fn is(&self, fields: &[u8]) -> bool {
-        if let (Some(id), Some(known)) = (self.id, value_of(fields, tag::SECURITY_ID)) {
-            let source = value_of(fields, tag::SECURITY_ID_SOURCE);
-            if self.source.is_none() || self.source == source {
-                return id == known;
-            }
-        }
         let exchange = value_of(fields, tag::SECURITY_EXCHANGE);
         let same_exchange = match (self.exchange, exchange) {
             (Some(one), Some(other)) => one == other,
             _ => true,
         };
+        if let (Some(id), Some(known)) = (self.id, value_of(fields, tag::SECURITY_ID)) {
+            let source = value_of(fields, tag::SECURITY_ID_SOURCE);
+            if self.source.is_none() || self.source == source {
+                return id == known && same_exchange;
+            }
+        }
         self.symbol == value_of(fields, tag::SYMBOL) && same_exchange
     }
 }
@@ -267,11 +275,14 @@ pub(crate) fn write_with_symbol(message: &Message<'_>, symbol: &[u8], to: &mut V
         true => tag::SYMBOL,
         false => tag::SECURITY_ID,
     };
+    let mut fields = message.fields().iter();
+    let place = fields.position(|field| field.tag == first);
     for (at, field) in message.fields().iter().enumerate() {
-        if field.tag == first {
+        let is_place = place == Some(at);
+        if is_place {
             put(to, tag::SYMBOL, &[symbol]);
         }
-        if field.tag != tag::SYMBOL {
+        if !is_place || field.tag != tag::SYMBOL {
             to.extend_from_slice(message.raw(at..at + 1));
         }
     }
@@ -352,7 +363,8 @@ impl VenueMessage<'_> {
     }
 
     /// Changes of all instruments that a message names with these tags. An instrument begins with its symbol, or, in a
-    /// message without symbols, with its SecurityID(48).
+    /// message without symbols, with its SecurityID(48). In MarketDataIncrementalRefresh(X) each entry of
+    /// NoMDEntries(268) has an instrument of its own, by either.
     fn instruments(
         &self,
         message: &Message<'_>,
@@ -360,8 +372,13 @@ impl VenueMessage<'_> {
         changes: &mut Vec<NameChange>,
     ) {
         let fields = message.fields();
+        let has_entries = tags.symbol == tag::SYMBOL && message.msg_type() == b"X";
         let has_symbol = fields.iter().any(|field| field.tag == tags.symbol);
-        let first = if has_symbol { tags.symbol } else { tags.id };
+        let first = match has_symbol {
+            _ if has_entries => tag::MD_UPDATE_ACTION,
+            true => tags.symbol,
+            false => tags.id,
+        };
         let next = |from: usize| {
             let mut rest = fields.iter().skip(from);
             rest.position(|field| field.tag == first)
@@ -372,6 +389,14 @@ impl VenueMessage<'_> {
         while let Some(start) = begins {
             begins = next(start + 1);
             let until = begins.unwrap_or(fields.len());
+            if has_entries {
+                from = start;
+            }
+            let place = |of: Tag| (start..until).find(|at| fields[*at].tag == of);
+            let Some(start) = place(tags.symbol).or_else(|| place(tags.id)) else {
+                from = until;
+                continue;
+            };
             let said = SaidName::of(message, &fields[from..until], tags);
             match self.instrument(&said) {
                 Some(of) => {
@@ -406,8 +431,9 @@ impl VenueMessage<'_> {
         let of_order = self
             .order
             .and_then(|it| self.state.spreads.legs(it.instrument));
-        let mut legs = of_order.into_iter().flatten().map(|leg| leg.instrument);
-        if let Some(leg) = legs.find(|leg| own(*leg)) {
+        let legs = of_order.into_iter().flatten().map(|leg| leg.instrument);
+        let mut legs = legs.filter(|leg| own(*leg));
+        if let (Some(leg), None) = (legs.next(), legs.next()) {
             return Some(leg);
         }
         let by_id = said.id.and_then(|id| self.index.ids.get(id));

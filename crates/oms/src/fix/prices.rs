@@ -11,6 +11,8 @@ struct Entry<'a> {
     /// Whether the entry has MDEntryType(269), with any value.
     has_type: bool,
     symbol: Option<&'a [u8]>,
+    /// SecurityID(48).
+    id: Option<&'a [u8]>,
     price: Option<Decimal>,
     /// MDUpdateAction(279) is 2, Delete, or 3 or 4, which also delete further price levels.
     is_deleted: bool,
@@ -52,11 +54,14 @@ fn snapshot(message: &Message<'_>, found: &mut Found<'_>) {
     found(symbol, PriceField::Offer, offer);
 }
 
-/// Reads changes of prices. An entry without Symbol(55) has the Symbol of the entry before it.
+/// Reads changes of prices. An entry without Symbol(55) has the Symbol of the entry before it, unless it has another
+/// SecurityID(48).
 fn increments(message: &Message<'_>, found: &mut Found<'_>) {
-    let mut symbol = None;
+    let (mut symbol, mut id) = (None, None);
     entries(message, tag::MD_UPDATE_ACTION, |entry| {
-        symbol = entry.symbol.or(symbol);
+        if entry.symbol.is_some() || (entry.id.is_some() && entry.id != id) {
+            (symbol, id) = (entry.symbol, entry.id);
+        }
         let Some(symbol) = symbol else {
             return;
         };
@@ -108,6 +113,7 @@ fn entries<'a>(message: &Message<'a>, first: Tag, mut each: impl FnMut(&Entry<'a
             tag::MD_UPDATE_ACTION => entry.is_deleted = matches!(value, b"2" | b"3" | b"4"),
             tag::MD_ENTRY_POSITION_NO | tag::MD_PRICE_LEVEL => entry.is_deep = value != b"1",
             tag::SYMBOL => entry.symbol = Some(value),
+            tag::SECURITY_ID => entry.id = Some(value),
             _ => {}
         }
     }

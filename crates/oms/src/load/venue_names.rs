@@ -10,7 +10,7 @@ use fixwire_text::{Diagnostic, TomlValue};
 use super::Reader;
 use super::oms::CsvText;
 use super::table::{self, Row};
-use crate::state::orders::venue_names::{NAME_MAX, value_of};
+use crate::state::orders::venue_names::{NAME_MAX, is_same_instrument, value_of};
 use crate::values::rules::{VenueNameFile, VenueNameRule};
 use crate::values::value::Text;
 
@@ -189,20 +189,29 @@ fn put(to: &mut String, tag: &str, column: &str, value: &str) -> Result<(), Mist
 fn check_symbols(reader: &Reader<'_>, rows: &[NameRow], wrong: &mut RowMistakes) {
     let value = |row: &NameRow, tag: u32| value_of(&row.rule.fields, tag).map(Vec::from);
     let named: BTreeSet<&str> = rows.iter().map(|row| row.rule.name.as_str()).collect();
-    let mut before: BTreeMap<Vec<u8>, Vec<&NameRow>> = BTreeMap::new();
+    // The rows before, by Symbol(55) and by SecurityIDSource(22) and SecurityID(48).
+    let mut before: BTreeMap<(Vec<u8>, Vec<u8>), Vec<&NameRow>> = BTreeMap::new();
     for row in rows {
         let symbol = value(row, 55).unwrap_or_default();
-        let differ = |other: &NameRow, tag: u32| {
-            let (one, other) = (value(row, tag), value(other, tag));
-            one.is_some() && other.is_some() && one != other
+        let id = value(row, 22).zip(value(row, 48));
+        let same = |key: &(Vec<u8>, Vec<u8>)| {
+            let mut others = before.get(key).into_iter().flatten();
+            others.find(|other| is_same_instrument(&row.rule.fields, &other.rule.fields))
         };
-        let others = before.entry(symbol.clone()).or_default();
-        let same = others.iter().find(|other| {
-            let differ_by_id = differ(other, 48) || differ(other, 22);
-            !differ_by_id && !differ(other, 207)
-        });
+        let by_symbol = (Vec::new(), symbol.clone());
         let (name, text) = (&row.rule.name, String::from_utf8_lossy(&symbol));
-        if let Some(other) = same {
+        if let Some(other) = id.as_ref().and_then(same) {
+            let part = |tag| value(row, tag).unwrap_or_default();
+            let what = format!(
+                "{name} has SecurityID(48) {} with SecurityIDSource(22) {}, as {} in line {}",
+                String::from_utf8_lossy(&part(48)),
+                String::from_utf8_lossy(&part(22)),
+                other.rule.name,
+                other.line
+            );
+            let hint = "give each another security_id or exchange";
+            wrong.push((row.line, (what, hint)));
+        } else if let Some(other) = same(&by_symbol) {
             let what = format!(
                 "{name} has the venue_symbol {text}, as {} in line {}",
                 other.rule.name, other.line
@@ -214,6 +223,8 @@ fn check_symbols(reader: &Reader<'_>, rows: &[NameRow], wrong: &mut RowMistakes)
                 format!("{name} has the venue_symbol {text}, which is also a symbol without a row");
             wrong.push((row.line, (what, "add a row for that symbol")));
         }
-        others.push(row);
+        for key in id.into_iter().chain([by_symbol]) {
+            before.entry(key).or_default().push(row);
+        }
     }
 }

@@ -181,6 +181,29 @@ fn names_go_to_venues_of_each_version() {
             _ => format!("{names} 1 - -"),
         };
         assert_eq!(cancel, wanted, "{version:?}");
+        // A status request has the fields of the names that it has in this version, and those of the account once.
+        let by_client = match version {
+            Version::Fix42 => "109=OTHER|",
+            _ => "",
+        };
+        let more = format!("21=1|{by_client}{}", order("C2", "55=XYZ|"));
+        desk.says(CLIENT, "D", &more);
+        desk.hear(&Input::Down(VENUE, false));
+        let said = desk.hear(&Input::Up(VENUE, false));
+        let asked = to(&said, VENUE, "H");
+        let has = |tag| {
+            let request = dictionary(version);
+            request.message(b"H").unwrap().member(tag).is_some()
+        };
+        let wanted = match version {
+            Version::Fix42 => [(1, "OMNI"), (109, "ME"), (440, "CLR1")],
+            _ => [(1, "OMNI"), (581, "1"), (660, "99")],
+        };
+        for (tag, value) in wanted {
+            let is_named = tag != 660;
+            let wanted = (is_named && has(tag)).then_some(value);
+            assert_eq!(asked[0].get(tag), wanted, "{version:?} {tag}");
+        }
         assert_eq!(desk.state().violations(), 0);
     }
 }
@@ -303,6 +326,57 @@ fn prices_of_a_line_have_the_names_of_the_venue() {
         price("SWAP", "100"),
     ];
     assert_eq!(found, [1, 0, 1, 0, 1, 0]);
+    // An entry names its instrument by an identifier alone, and another one an instrument that no row has.
+    desk.says(
+        VENUE,
+        "X",
+        "268=4|279=0|269=2|55=XYZ.V|270=200|279=0|269=2|48=M-JUN|22=8|270=50|\
+         279=0|269=2|270=40|279=0|269=2|48=M-NONE|22=8|270=70|",
+    );
+    let mut price = |symbol: &str, price: &str| {
+        let body = order(&format!("I{symbol}{price}"), &format!("55={symbol}|"));
+        let said = desk.says(CLIENT, "D", &body.replace("44=100", &format!("44={price}")));
+        to(&said, VENUE, "D").len()
+    };
+    let found = [
+        price("XYZ", "200"),
+        price("XYZ", "50"),
+        price("JUN", "40"),
+        price("JUN", "70"),
+    ];
+    assert_eq!(found, [1, 0, 1, 0]);
+}
+
+#[test]
+fn prices_of_a_session_that_is_no_line_are_those_of_the_symbol_of_each_entry() {
+    const PRICES: usize = 5;
+    let mut setup = setup(BOTH, Version::Fix44);
+    setup.sessions.push(("PRICES", Version::Fix44));
+    setup.settings = setup.settings.replace(
+        "[oms.own_tags]",
+        "market_data = [\"PRICES\"]\nreference_price = \"last\"\n[oms.own_tags]",
+    );
+    let mut desk = Desk::new(&setup);
+    log_on(&mut desk);
+    desk.hear(&Input::Up(PRICES, false));
+    desk.says(
+        PRICES,
+        "X",
+        "268=3|279=0|269=2|55=[N/A]|48=US0000000001|22=4|270=300|279=0|269=2|55=ABC|270=10|\
+         279=0|269=2|48=US0000000001|22=4|270=400|",
+    );
+    let mut price = |symbol: &str, price: &str| {
+        let body = order(&format!("{symbol}{price}"), &format!("55={symbol}|"));
+        let said = desk.says(CLIENT, "D", &body.replace("44=100", &format!("44={price}")));
+        to(&said, VENUE, "D").len()
+    };
+    let found = [
+        price("XYZ", "100"),
+        price("XYZ", "10"),
+        price("ABC", "10"),
+        price("ABC", "400"),
+    ];
+    assert_eq!(found, [1, 0, 1, 0]);
 }
 
 #[test]
@@ -487,6 +561,38 @@ fn a_kept_name_stays_on_all_lines_of_the_group() {
 }
 
 #[test]
+fn rows_with_one_identifier_differ_by_their_exchange() {
+    let mut setup = setup(BOTH, Version::Fix44);
+    setup.files[2].1 = SYMBOLS
+        .replace("MAR,[N/A],M-MAR,8,", "MAR,[N/A],M,8,XLON")
+        .replace("JUN,[N/A],M-JUN,8,", "JUN,[N/A],M,8,XEUR");
+    let mut desk = Desk::new(&setup);
+    log_on(&mut desk);
+    let spread = order("C1", "55=JUN-MAR|").replace("44=100", "44=2");
+    desk.says(CLIENT, "D", &spread);
+    accept(&mut desk, 1, "55=CAL1|");
+    let leg = |exchange: &str, side: u8, price: u8| {
+        format!("600=[N/A]|602=M|603=8|616={exchange}|624={side}|637={price}|")
+    };
+    let legs = format!("{}{}", leg("XLON", 2, 100), leg("XEUR", 1, 102));
+    let body =
+        format!("37=V1|11=1|17=S1|150=F|39=1|55=CAL1|54=1|38=10|32=2|31=2|442=3|555=2|{legs}");
+    let said = desk.says(VENUE, "8", &body);
+    let told: Vec<String> = to(&said, CLIENT, "8")
+        .iter()
+        .map(|it| values(it, &[442, 55, 54, 31]))
+        .collect();
+    for wanted in ["2 JUN 1 102", "2 MAR 2 100"] {
+        assert!(told.iter().any(|it| it == wanted), "{told:?}");
+    }
+    // Without SecurityExchange(207) a leg could be either.
+    let body = "37=V1|11=1|17=S2|150=F|39=1|54=2|38=10|32=3|31=101|442=2|55=[N/A]|48=M|22=8|";
+    let said = desk.says(VENUE, "8", body);
+    assert_eq!(to(&said, CLIENT, "8").len(), 0);
+    assert_eq!(desk.state().violations(), 0);
+}
+
+#[test]
 fn each_mistake_of_the_files_is_named() {
     let symbols = "symbol,venue_symbol,security_id,security_id_source,exchange\n";
     let cases = [
@@ -509,6 +615,10 @@ fn each_mistake_of_the_files_is_named() {
             "symbols.csv:3: ABC has the venue_symbol X, as XYZ in line 2",
         ),
         (
+            "XYZ,X,1,4,XNYS\nABC,Y,1,4,",
+            "symbols.csv:3: ABC has SecurityID(48) 1 with SecurityIDSource(22) 4, as XYZ in line 2",
+        ),
+        (
             "XYZ,ABC,,,",
             "symbols.csv:2: XYZ has the venue_symbol ABC, which is also a symbol without a row",
         ),
@@ -525,7 +635,7 @@ fn each_mistake_of_the_files_is_named() {
             "{rows}: {found:?}"
         );
     }
-    let right = format!("{symbols}XYZ,X,1,4,\nABC,X,2,4,\nSWAP,X Y,,,XNYS\n");
+    let right = format!("{symbols}XYZ,X,1,4,XNYS\nABC,X,2,4,\nSWAP,X Y,1,4,XLON\nJUN,J,1,8,\n");
     assert_eq!(mistakes(BOTH, &[("symbols.csv", &right)]), [""; 0]);
     let accounts = [
         (
