@@ -153,6 +153,16 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_with_another_identifier_is_not_of_the_symbol_before_it() {
+        let entries = "279=0|269=2|55=XYZ|48=1|270=10|279=0|269=2|48=1|270=11|279=0|269=2|270=12|";
+        let others = "279=0|269=2|48=2|270=13|279=0|269=2|270=14|";
+        assert_eq!(
+            read(&format!("35=X|268=5|{entries}{others}")),
+            ["XYZ Last 10", "XYZ Last 11", "XYZ Last 12"]
+        );
+    }
+
+    #[test]
     fn increments_change_one_price_each() {
         let changes = "35=X|268=5|279=0|269=2|55=XYZ|270=100|279=1|269=0|270=99|290=1|279=1|269=0|270=98|290=2|\
                        279=2|269=1|55=ABC|279=0|269=4|270=5|";
