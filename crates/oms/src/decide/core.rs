@@ -10,7 +10,7 @@ use crate::decide::queue::Lines;
 use crate::decide::settings::NameOf;
 use crate::decide::work::Work;
 use crate::state::OmsState;
-use crate::state::apply::fill_time::is_dated_back;
+use crate::state::apply::fill_time::{is_dated_back, traded};
 use crate::state::apply::parents;
 use crate::state::conditions::Terms;
 use crate::state::event::{LifecycleEvent, OrderEvent};
@@ -188,8 +188,8 @@ pub struct Core {
     pub(crate) has_parents: bool,
     /// Whether the journal of the OMS replaces a removed journal.
     pub(crate) replaces_journal: bool,
-    /// The number of the last event with a fill that may have been made more than a second before it was received; of the
-    /// last event before the start if there was none since.
+    /// The number of the last event with a fill that may have been made more than a second before it was received, or
+    /// that may have turned a position; of the last event before the start if there was none since.
     pub(crate) dated_back: u64,
 }
 
@@ -263,7 +263,7 @@ impl Core {
         let done = self.state.apply(at, event);
         self.own.add(&self.state, touched);
         debug_assert!(done, "{event:?} does not fit");
-        if is_dated_back(event, self.state.time) {
+        if is_dated_back(event, self.state.time) || self.may_turn(event) {
             self.dated_back = self.state.events;
         }
         sink.happened(&self.state, event);
@@ -278,6 +278,29 @@ impl Core {
         if !self.state.families.is_empty() {
             self.follow(at, event, sink);
         }
+    }
+
+    /// Whether a fill may have closed more than the position, where long and short positions are held side by side: what
+    /// it changes in another position is not known then.
+    #[inline]
+    fn may_turn(&self, event: &OrderEvent<'_>) -> bool {
+        let order = traded(event).and_then(|number| self.state.orders().get(number));
+        let Some(order) = order else {
+            return false;
+        };
+        if !self.rule(order.instrument).is_ok_and(|it| it.has_effect) {
+            return false;
+        }
+        if !matches!(event, OrderEvent::Order(LifecycleEvent::Filled { .. })) {
+            return true;
+        }
+        let position = self.state.position(order.account, order.instrument);
+        let closed = if order.side.is_buy() {
+            position.short
+        } else {
+            position.long
+        };
+        order.effect.counted() != Effect::Open && closed == 0
     }
 
     /// The oldest closed order that may be removed: none of its requests is pending, and the other side of its quote is

@@ -22,6 +22,20 @@ pub(crate) struct Cells {
     records: Vec<(usize, Vec<usize>)>,
 }
 
+impl Cells {
+    /// Whether the first line names a column.
+    pub(crate) fn has_column(&self, name: &str) -> bool {
+        let Some((_, ends)) = self.records.first() else {
+            return false;
+        };
+        let starts = core::iter::once(&0).chain(ends);
+        let mut names = starts
+            .zip(ends)
+            .map(|(start, end)| &self.text[*start..*end]);
+        names.any(|known| known.trim() == name)
+    }
+}
+
 /// Reads the records of a CSV text; skips empty lines and lines that start with `#`.
 pub(crate) fn read(file: &str, text: &str) -> Result<Cells, Diagnostic> {
     const VALUES: usize = 64;

@@ -66,12 +66,15 @@ impl World {
         short: &str,
     ) -> Result<String, String> {
         let row = since.of("A1", "XYZ").unwrap();
-        let text = format!(
+        let mut text = format!(
             "load totals as-of={moment} read={} file=p.csv;A1 XYZ {long} {short} {} {}",
             since.events(),
             row.long_before,
             row.short_before
         );
+        if let Some(order) = row.turned {
+            text += &format!(" turned={order}");
+        }
         self.says("ann", &text)
     }
 }
@@ -462,7 +465,7 @@ fn fills_between_the_reading_and_the_command_count() {
     world.fill_at(order, 3, moment - SECOND);
     assert_eq!(
         world.load_since(&since, moment, "100", "0").unwrap_err(),
-        "a fill of an earlier time was reported while the file was read: load it again"
+        "a fill of an earlier time, or one that closed a position, was reported while the file was read: load it again"
     );
     let since = world.since(moment);
     world
@@ -594,5 +597,148 @@ fn totals_are_refused_while_fills_are_in_doubt() {
     );
     world.settle(number, "ours");
     world.says("ann", load).unwrap();
+    world.check();
+}
+
+#[test]
+fn two_people_load_totals_of_a_moment_with_the_same_quantities() {
+    let mut rules = rules(LIMITS);
+    rules.two_arm = true;
+    let mut world = World::of(rules);
+    world.at = NOON;
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.fill_at(order, 10, NOON);
+    let moment = NOON + SECOND;
+    world.at = moment + 5 * SECOND;
+    let load = |world: &World, before: u32| {
+        let read = world.core.state().events();
+        format!("load totals as-of={moment} read={read} file=p.csv;A1 XYZ 30 0 {before} 0")
+    };
+    let asked = load(&world, 10);
+    world.says("ann (uid 1)", &asked).unwrap();
+    // The quantity without the fills since then is part of the position that results.
+    let other = load(&world, 0);
+    let said = world.says("bob (uid 2)", &other).unwrap();
+    assert!(said.contains("another operator"), "{said}");
+    assert_eq!(world.has(1), (10, 0));
+    // What was read later is the same request.
+    let asked = load(&world, 0);
+    world.says("cat (uid 3)", &asked).unwrap();
+    assert_eq!(world.has(1), (40, 0));
+    world.check();
+}
+
+/// A world with separate positions, with 10 long in the OMS at a moment that is 5 s ago.
+fn held_at_a_moment() -> (World, i64) {
+    let mut world = with_effect();
+    world.at = NOON;
+    let order = world.order_that(Effect::Open, Side::Buy, 10).unwrap();
+    world.fill_at(order, 10, NOON);
+    let moment = NOON + SECOND;
+    world.at = moment + 5 * SECOND;
+    (world, moment)
+}
+
+#[test]
+fn a_close_above_the_position_is_refused_by_name() {
+    // The OMS does not have the 10 that the total has.
+    let (mut world, moment) = held_at_a_moment();
+    let order = world.order_that(Effect::Close, Side::Sell, 10).unwrap();
+    world
+        .says("ann", "position set account=A1 symbol=XYZ long=0 short=0")
+        .unwrap();
+    let since = world.since(moment);
+    let at = world.at;
+    world.fill_at(order, 10, at);
+    assert_eq!(world.has(1), (0, 10));
+    assert!(
+        world
+            .load_since(&since, moment, "10", "0")
+            .unwrap_err()
+            .ends_with("while the file was read: load it again")
+    );
+    assert_eq!(
+        world.load_as_of(moment, "10", "0").unwrap_err(),
+        format!(
+            "nothing is changed:\nrow 1: account: a fill of order {order} after the moment closed more than the position \
+             of A1 XYZ in the OMS, so its effect on the total is unknown: load a total of a later moment"
+        )
+    );
+    assert_eq!(world.has(1), (0, 10));
+    world.check();
+}
+
+#[test]
+fn a_close_within_the_position_counts() {
+    let (mut world, moment) = held_at_a_moment();
+    let order = world.order_that(Effect::Close, Side::Sell, 10).unwrap();
+    let at = world.at;
+    world.fill_at(order, 10, at);
+    assert_eq!(world.has(1), (0, 0));
+    world.at += 2 * SECOND;
+    world.load_as_of(moment, "15", "3").unwrap();
+    assert_eq!(world.has(1), (5, 3));
+    // A bust opens it again.
+    let bust = VenueReport {
+        exec: 77,
+        reference: Some(world.execs),
+        last_quantity: None,
+        at: world.at,
+        ..about(order, order, ReportKind::Bust)
+    };
+    world.report(&bust);
+    world.at += 2 * SECOND;
+    world.load_as_of(moment, "15", "3").unwrap();
+    assert_eq!(world.has(1), (15, 3));
+    // Where positions net, a sale of more than the position is no doubt.
+    let mut world = World::new();
+    world.at = NOON;
+    let order = world.order(Side::Sell, 30, "100").unwrap();
+    world.fill_at(order, 30, NOON);
+    world.at = NOON + 5 * SECOND;
+    world.load_as_of(NOON - SECOND, "10", "0").unwrap();
+    assert_eq!(world.has(1), (0, 20));
+    world.check();
+}
+
+#[test]
+fn a_symbol_that_is_not_in_the_settings_is_refused() {
+    let mut world = World::new();
+    *world
+        .core
+        .instruments
+        .get_mut(InstrumentNo::new(0))
+        .unwrap() = None;
+    for text in [
+        "position set account=A1 symbol=XYZ long=10",
+        "position adjust account=A1 symbol=XYZ long=+10",
+        "load totals file=p.csv;A1 XYZ 10 0",
+        "load deltas file=p.csv;A1 XYZ 10 0",
+    ] {
+        let said = world.says("ann", text).unwrap_err();
+        let wanted =
+            "symbol: XYZ is not in the settings, so it is unknown whether its positions net";
+        assert!(said.contains(wanted), "{text}: {said}");
+    }
+    assert_eq!(world.has(1), (0, 0));
+}
+
+#[test]
+fn totals_of_separate_positions_need_both_columns() {
+    let mut world = with_effect();
+    world
+        .says("ann", "load totals file=p.csv;A1 XYZ 10 4;A1 ABC - 3")
+        .unwrap();
+    assert_eq!(
+        world
+            .says("ann", "load totals file=q.csv;A1 XYZ 20 -")
+            .unwrap_err(),
+        "nothing is changed:\nrow 1: short: XYZ holds long and short side by side, so its totals need the columns long \
+         and short"
+    );
+    world
+        .says("ann", "load deltas file=d.csv;A1 XYZ 5 -")
+        .unwrap();
+    assert_eq!(world.has(1), (15, 4));
     world.check();
 }

@@ -34,6 +34,8 @@ pub struct ClearingFile {
     pub quantities: Option<PositionQuantities>,
     /// The moment of its totals if it has the column `as_of`, in nanoseconds since 1970.
     pub as_of: Option<i64>,
+    /// Whether it has the columns `long` and `short`; one of them may be missing.
+    pub has: [bool; 2],
     /// Its rows.
     pub rows: Vec<ClearingRow>,
 }
@@ -143,7 +145,15 @@ pub fn position_rows(file: &str, text: &str) -> Result<ClearingFile, Vec<Diagnos
     let optional = ["long", "short", "kind", "as_of"];
     let rows = table::rows(file, &cells, &["account", "symbol"], &optional, &mut errors);
     let mut reader = Reader { file, errors };
-    let mut done = ClearingFile::default();
+    let mut done = ClearingFile {
+        has: ["long", "short"].map(|name| cells.has_column(name)),
+        ..ClearingFile::default()
+    };
+    if done.has == [false, false] {
+        let what = "the columns long and short are missing";
+        let error = Diagnostic::in_file(file, 1, what, "write one of them, or both");
+        reader.errors.push(error);
+    }
     let mut known = BTreeMap::new();
     let (mut kind, mut as_of) = (None, None);
     for row in &rows {
@@ -311,9 +321,15 @@ mod tests {
             ]
         );
         assert_eq!(
-            texts(&position_rows("p.csv", "account,symbol\n").unwrap_err()),
+            texts(&position_rows("p.csv", "account,symbol,long\n").unwrap_err()),
             ["p.csv:1: the file has no row; write a row for each position"]
         );
+        assert_eq!(
+            texts(&position_rows("p.csv", "account,symbol,kind\nA1,XYZ,totals\n").unwrap_err()),
+            ["p.csv:1: the columns long and short are missing; write one of them, or both"]
+        );
+        let file = position_rows("p.csv", "account,symbol, short\nA1,XYZ,5\n").unwrap();
+        assert_eq!(file.has, [false, true]);
     }
 
     #[test]

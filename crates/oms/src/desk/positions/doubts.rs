@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Place;
+use crate::decide::core::Core;
 use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
@@ -19,10 +20,11 @@ const NAMED: usize = 5;
 pub(super) struct Doubts(BTreeMap<Place, Vec<String>>);
 
 impl Doubts {
-    pub(super) fn new(state: &OmsState) -> Self {
+    pub(super) fn new(core: &Core) -> Self {
+        let state = core.state();
         let mut doubts = Self(BTreeMap::new());
         for order in state.orders().iter() {
-            if let Some(why) = of_order(state, order) {
+            if let Some(why) = of_order(core, order) {
                 doubts.add(state, (order.account, order.instrument), why);
             }
         }
@@ -39,6 +41,18 @@ impl Doubts {
         for (number, found) in state.copies.breaks() {
             if let Some(order) = state.orders().get(found.key.0) {
                 let why = format!("break {number} with the drop copy is open");
+                doubts.add(state, (order.account, order.instrument), why);
+            }
+        }
+        for ((order, _), awaited) in &state.copies.awaited {
+            if awaited.ours.is_none()
+                && awaited.copy.is_some()
+                && let Some(order) = state.orders().get(*order)
+            {
+                let why = format!(
+                    "the drop copy has reported a fill of order {} that its line has not",
+                    order.number
+                );
                 doubts.add(state, (order.account, order.instrument), why);
             }
         }
@@ -75,7 +89,8 @@ impl Doubts {
 }
 
 /// Why the fills of an open order are in doubt. Those of a closed order are, if a break of it is open.
-fn of_order(state: &OmsState, order: &Order) -> Option<String> {
+fn of_order(core: &Core, order: &Order) -> Option<String> {
+    let state = core.state();
     let number = order.number;
     if !order.state.is_open() {
         return None;
@@ -94,7 +109,7 @@ fn of_order(state: &OmsState, order: &Order) -> Option<String> {
                 "order {number} has expired here, and its venue has not confirmed that"
             ));
         }
-        OrderState::Sent | OrderState::Working => !order.is_external(),
+        OrderState::Sent | OrderState::Working => true,
         OrderState::Parent
         | OrderState::Held
         | OrderState::Queued
@@ -102,9 +117,12 @@ fn of_order(state: &OmsState, order: &Order) -> Option<String> {
         | OrderState::DoneForDay
         | OrderState::Ended(_) => false,
     };
-    let line = order
-        .line()
-        .filter(|line| is_at_venue && !state.is_ready(*line))?;
+    // Fills of an order placed elsewhere come from a drop copy session.
+    let is_up = |line| match order.is_external() {
+        true => core.copy_since.contains_key(&line),
+        false => state.is_ready(line),
+    };
+    let line = order.line().filter(|line| is_at_venue && !is_up(*line))?;
     Some(format!(
         "order {number} is open on line {}, which is down",
         text(state.sessions().name(line))

@@ -11,7 +11,8 @@ use siphasher::sip::SipHasher24;
 
 use super::doubts::Doubts;
 use super::{
-    Change, Given, PositionQuantities, change, find, guard, is_confirmed, place_name, signed,
+    Change, Given, PositionQuantities, change, find, guard, has_effect, is_confirmed, place_name,
+    signed,
 };
 use crate::decide::core::{Core, Sink};
 use crate::state::event::{OrderEvent, SetupEvent};
@@ -24,6 +25,12 @@ const LISTED: usize = 500;
 
 /// How the text of a refused load ends if the journal has to be read again.
 pub const READ_AGAIN: &str = "load it again";
+
+/// What a row has for a quantity of which the file has no column.
+pub const MISSING: &str = "-";
+
+/// How the last word of a row begins when a fill since the moment turned the position, before the number of its order.
+pub const TURNED: &str = "turned=";
 
 /// Bytes of the note of a load that each of its rows needs at most.
 const ROW: usize = 64;
@@ -108,11 +115,11 @@ impl<'a> Load<'a> {
         SipHasher24::new().hash(text.as_bytes())
     }
 
-    /// Hash of what a second operator has to request too: the rows without what depends on the moment of the request.
+    /// Hash of what a second operator has to request too: all but `read`, which depends on the moment of the request.
     fn request_hash(&self) -> u64 {
         let mut text = format!("{:?} {:?} {}", self.quantities, self.as_of, self.file);
         for row in self.rows.split(';') {
-            let words: Vec<&str> = row.split_whitespace().take(4).collect();
+            let words: Vec<&str> = row.split_whitespace().collect();
             let _ = write!(text, "\n{}", words.join(" "));
         }
         SipHasher24::new().hash(text.as_bytes())
@@ -151,7 +158,8 @@ impl<'a> Load<'a> {
         }
         if core.dated_back > read {
             return Err(format!(
-                "a fill of an earlier time was reported while the file was read: {READ_AGAIN}"
+                "a fill of an earlier time, or one that closed a position, was reported while the file was read: \
+                 {READ_AGAIN}"
             ));
         }
         Ok(())
@@ -162,7 +170,7 @@ impl<'a> Load<'a> {
         let (mut changes, mut wrong) = (Vec::new(), Vec::new());
         let mut known = BTreeMap::new();
         let doubts = match self.quantities {
-            PositionQuantities::Totals => Some(Doubts::new(core.state())),
+            PositionQuantities::Totals => Some(Doubts::new(core)),
             PositionQuantities::Deltas => None,
         };
         for (number, row) in (1..).zip(self.rows.split(';')) {
@@ -191,7 +199,9 @@ impl<'a> Load<'a> {
     }
 
     fn plan_row(&self, core: &Core, row: &str) -> Result<Change, String> {
-        let words: Vec<&str> = row.split_whitespace().collect();
+        let mut words: Vec<&str> = row.split_whitespace().collect();
+        let turned = words.last().and_then(|word| word.strip_prefix(TURNED));
+        words.truncate(words.len() - usize::from(turned.is_some()));
         let number = |name: &str, text: &str| {
             signed(text).ok_or_else(|| format!("{name}: {text} is not a number"))
         };
@@ -214,12 +224,33 @@ impl<'a> Load<'a> {
             }
         };
         let [account, symbol, long, short] = *names;
+        let place = find(core, account, symbol)?;
+        let given_by = |name: &str, text: &str| match text {
+            MISSING => Ok(None),
+            _ => number(name, text).map(Some),
+        };
         let given = Given {
-            long: Some(number("long", long)?),
-            short: Some(number("short", short)?),
+            long: given_by("long", long)?,
+            short: given_by("short", short)?,
             before: given,
         };
-        change(core, self.quantities, find(core, account, symbol)?, given)
+        if self.quantities == PositionQuantities::Totals && has_effect(core, place.1) {
+            for (name, quantity) in [("long", given.long), ("short", given.short)] {
+                if quantity.is_none() {
+                    return Err(format!(
+                        "{name}: {symbol} holds long and short side by side, so its totals need the columns long and short"
+                    ));
+                }
+            }
+            if let Some(order) = turned {
+                return Err(format!(
+                    "account: a fill of order {order} after the moment closed more than the position of {} in the OMS, so \
+                     its effect on the total is unknown: load a total of a later moment",
+                    place_name(core.state(), place)
+                ));
+            }
+        }
+        change(core, self.quantities, place, given)
     }
 }
 

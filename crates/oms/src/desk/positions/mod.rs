@@ -24,7 +24,7 @@ use crate::values::value::Quantity;
 use crate::values::verbs::By;
 use crate::values::words::Words;
 use doubts::Doubts;
-pub use loads::READ_AGAIN;
+pub use loads::{MISSING, READ_AGAIN, TURNED};
 pub(crate) use loads::{check_load, load_positions, note_bytes};
 
 /// What the quantities of a command or file are.
@@ -122,6 +122,12 @@ fn find(core: &Core, account: &str, symbol: &str) -> Result<Place, String> {
     if state.legs(instrument).is_some() {
         return Err(format!(
             "symbol: {symbol} is a spread, which has no position: give the positions of its legs"
+        ));
+    }
+    if core.rule(instrument).is_err() {
+        return Err(format!(
+            "symbol: {symbol} is not in the settings, so it is unknown whether its positions net: add it to the file \
+             of instruments"
         ));
     }
     Ok((found, instrument))
@@ -342,7 +348,7 @@ fn guard(core: &mut Core, at: i64, (account, instrument): Place, sink: &mut impl
 }
 
 fn refuse_doubtful(core: &Core, place: Place) -> Result<(), String> {
-    let doubts = Doubts::new(core.state());
+    let doubts = Doubts::new(core);
     match doubts.of(place) {
         None => Ok(()),
         Some(why) => Err(format!(

@@ -7,14 +7,14 @@ use alloc::vec::Vec;
 
 use super::Place;
 use crate::state::OmsState;
-use crate::state::apply::fill_time::{FillTime, fill_time};
+use crate::state::apply::fill_time::{FillTime, fill_time, traded};
 use crate::state::event::{
     BreakEvent, DayEvent, LifecycleEvent, OrderEvent, SpreadEvent, StrayEvent, UndoEvent,
     timed_event,
 };
 use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::show::figure;
-use crate::values::value::Number;
+use crate::values::value::{Effect, Number};
 
 /// Long and short quantity, and the decimals of both.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,6 +61,8 @@ pub struct PositionSince {
     pub short_before: String,
     /// Fills since the moment of which the time is unknown, each as a text.
     pub doubts: Vec<String>,
+    /// The order of a fill since the moment that closed more than the position, and opened the rest.
+    pub turned: Option<Number>,
 }
 
 /// Collects what fills have changed in positions since a moment.
@@ -72,6 +74,7 @@ pub struct PositionsSince {
     state: OmsState,
     changed: BTreeMap<Place, Quantities>,
     doubts: BTreeMap<Place, Vec<String>>,
+    turned: BTreeMap<Place, Number>,
     /// When an operator last entered a report or settled a break: the fills of the same time are what that changed.
     decided: Option<i64>,
     /// The time after the moment from which on the notes have all fills.
@@ -89,6 +92,7 @@ impl PositionsSince {
             state,
             changed: BTreeMap::new(),
             doubts: BTreeMap::new(),
+            turned: BTreeMap::new(),
             decided: None,
         }
     }
@@ -142,6 +146,9 @@ impl PositionsSince {
             *known = known.with_scale(more.scale);
             known.long += more.long;
             known.short += more.short;
+            if let Some(order) = turning(&self.state, &event, place, more) {
+                self.turned.insert(place, order);
+            }
             if time == FillTime::Unknown {
                 let what = doubt(&event);
                 self.doubts.entry(place).or_default().push(what);
@@ -206,6 +213,7 @@ impl PositionsSince {
             long_before,
             short_before,
             doubts: self.doubts.get(&place).cloned().unwrap_or_default(),
+            turned: self.turned.get(&place).copied(),
         }
     }
 }
@@ -259,6 +267,32 @@ fn places(state: &OmsState, event: &OrderEvent<'_>) -> Vec<Place> {
         Some(legs) => legs.iter().map(|leg| (account, leg.instrument)).collect(),
         None => alloc::vec![(account, instrument)],
     }
+}
+
+/// The order of a fill, bust or correction whose effect on the position depends on the position: it opened what it could
+/// not close.
+fn turning(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+    (_, instrument): Place,
+    more: Quantities,
+) -> Option<Number> {
+    let order = state.orders().get(traded(event)?)?;
+    let legs = state.legs(order.instrument).into_iter().flatten();
+    let mut legs = legs.filter(|leg| leg.instrument == instrument);
+    let side = legs
+        .next()
+        .map_or(order.side, |leg| leg.side_in(order.side));
+    let (this, other) = match side.is_buy() {
+        true => (more.long, more.short),
+        false => (more.short, more.long),
+    };
+    let turns = match order.effect.counted() {
+        Effect::Open => other > 0,
+        Effect::Close => this > 0,
+        _ => this > 0 || other > 0,
+    };
+    turns.then_some(order.number)
 }
 
 /// A fill of which the time is unknown.

@@ -3,6 +3,7 @@
 use crate::state::event::{
     BreakEvent, LifecycleEvent, OrderEvent, SpreadEvent, StrayEvent, UndoEvent,
 };
+use crate::values::value::Number;
 
 /// When the fill, bust or correction of an event was made.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -48,6 +49,22 @@ pub(crate) fn fill_time(event: &OrderEvent<'_>, received: i64) -> Option<FillTim
         | OrderEvent::Spread(_)
         | OrderEvent::Break(_)
         | OrderEvent::Undo(_) => None,
+    }
+}
+
+/// The order of a fill, bust or correction.
+#[inline]
+pub(crate) fn traded(event: &OrderEvent<'_>) -> Option<Number> {
+    if let OrderEvent::Order(LifecycleEvent::Filled { order, .. })
+    | OrderEvent::Spread(
+        SpreadEvent::LegFilled { order, .. } | SpreadEvent::LegUndone { order, .. },
+    )
+    | OrderEvent::Undo(UndoEvent::Busted { order, .. } | UndoEvent::Corrected { order, .. }) =
+        *event
+    {
+        Some(order)
+    } else {
+        None
     }
 }
 

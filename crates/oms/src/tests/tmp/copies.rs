@@ -89,6 +89,26 @@ fn net(floor: &Floor) -> i128 {
     positions.map(|(.., position)| position.net()).sum()
 }
 
+/// Why the fills of the first position are in doubt.
+fn doubt(floor: &Floor) -> String {
+    let state = floor.oms.state();
+    let (account, instrument, _) = state.positions().next().unwrap();
+    let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    let (account, symbol) = (
+        name(state.accounts().name(account)),
+        name(state.instruments().name(instrument)),
+    );
+    let asked = format!("positions check totals file=p.csv;{account} {symbol} 0 0");
+    let mut answer = Vec::new();
+    floor
+        .oms
+        .on_query(floor.now, asked.as_bytes(), &mut answer)
+        .unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let why = answer.trim_end().split_once("are in doubt: ");
+    why.map_or(answer.clone(), |(_, why)| String::from(why))
+}
+
 /// A report of an order that was placed elsewhere, for 10 at 101.
 fn elsewhere(
     exec_type: TmpExecType,
@@ -160,7 +180,10 @@ fn a_fill_and_its_copy_count_once_whichever_comes_first() {
         }
         floor.says_on(COPY, &copy(&reports[2]));
         assert_eq!(net(&floor), 4, "a copy is no fill");
+        let why = "the drop copy has reported a fill of order 1 that its line has not";
+        assert_eq!(doubt(&floor), why);
         says(&mut floor, &reports[2]);
+        assert_eq!(doubt(&floor), "");
         floor.pass(10 * SECOND);
         assert_eq!(breaks(&floor), [""; 0], "short: {is_short}");
         assert_eq!(
@@ -242,6 +265,14 @@ fn an_order_placed_elsewhere_counts_and_its_fill_on_a_line_counts_once() {
     floor.says(&moved.report(0));
     assert_eq!(net(&floor), 3);
     floor.says_on(COPY, &elsewhere(TmpExecType::REDUCE, 13, (0, 3, 5, 7)));
+    // Its fills come from the drop copy session.
+    assert_eq!(doubt(&floor), "");
+    floor.disconnect(COPY);
+    floor.pass(1);
+    let why = format!("order {number} is open on line T2, which is down");
+    assert_eq!(doubt(&floor), why);
+    subscribed(&mut floor);
+    assert_eq!(doubt(&floor), "");
     let price = R06 {
         price: 1_020,
         ..elsewhere(TmpExecType::PRICE, 14, (0, 3, 5, 5))
