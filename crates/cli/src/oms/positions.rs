@@ -17,7 +17,7 @@ use fixwire_oms::positions::reconcile::{
     Compared, Differences, OwnQuantities, compare_fills, compare_positions, own_quantities,
 };
 use fixwire_oms::positions::since::PositionsSince;
-use fixwire_oms::positions::{PositionQuantities, READ_AGAIN};
+use fixwire_oms::positions::{MISSING, PositionQuantities, READ_AGAIN, TURNED};
 use fixwire_protocol::{Ledger as _, Timestamp};
 use serde_json::{Value, json};
 
@@ -25,6 +25,7 @@ use super::answers::{self, Ask, question, table};
 use super::{answer, command, mistakes, read};
 use crate::failure::Failure;
 use crate::session::{EngineFlags, if_running, store};
+use crate::teller::now;
 
 /// Maximum number of bytes of the rows of one load: they are one request at the control socket.
 const MOST_BYTES: usize = 60_000;
@@ -184,6 +185,7 @@ pub(super) fn load(args: &LoadPositions) -> Result<ExitCode, Failure> {
             name: &name,
             short: &short,
             rows: &file.rows,
+            has: file.has,
             quantities,
             again: args.again,
             since: as_of.zip(since.as_ref()),
@@ -226,6 +228,8 @@ struct Load<'a> {
     name: &'a str,
     short: &'a str,
     rows: &'a [ClearingRow],
+    /// Whether the file has the columns `long` and `short`.
+    has: [bool; 2],
     quantities: PositionQuantities,
     again: bool,
     /// The moment of totals, and what fills have changed since.
@@ -304,12 +308,21 @@ impl Load<'_> {
                 short,
                 ..
             } = row;
+            let given = |has: bool, quantity: &'_ str| match (has, self.quantities) {
+                (false, PositionQuantities::Totals) => MISSING.to_owned(),
+                (true, _) | (_, PositionQuantities::Deltas) => quantity.to_owned(),
+            };
+            let (long, short) = (given(self.has[0], long), given(self.has[1], short));
             text += &format!(";{account} {symbol} {long} {short}");
             if let Some((_, since)) = self.since {
-                text += &match since.of(account, symbol) {
-                    Some(known) => format!(" {} {}", known.long_before, known.short_before),
-                    None => " 0 0".to_owned(),
+                let Some(known) = since.of(account, symbol) else {
+                    text += " 0 0";
+                    continue;
                 };
+                text += &format!(" {} {}", known.long_before, known.short_before);
+                if let Some(order) = known.turned {
+                    text += &format!(" {TURNED}{order}");
+                }
             }
         }
         text
@@ -329,25 +342,14 @@ fn read_notes<T>(
         asked.map_err(|error| Failure::Text(error.to_string()))?;
     }
     let failure = |error: JournalError| Failure::Text(error.to_string());
-    let mut before = OmsState::default();
-    journal::refuse_other_version(&store, Some(before.form())).map_err(failure)?;
-    let oldest = journal::oldest_state(&store, before.form().0).map_err(failure)?;
-    if let Some((version, bytes)) = &oldest {
-        let read = before.read(*version, bytes);
-        read.map_err(|why| {
-            Failure::Text(format!("{}: the oldest checkpoint: {why}", store.display()))
-        })?;
-    }
-    let (mut before, mut done) = (Some(before), None);
-    let mut is_whole = true;
+    journal::refuse_other_version(&store, Some(OmsState::default().form())).map_err(failure)?;
+    let mut left = LeftNotes::new(&store)?;
+    let mut done = None;
     let read = journal::each_line(&store, &DumpFilter::default(), |line| {
-        if let Some((number, note)) = line.kept() {
-            // Before the first note the state is empty; before a later one it is in the checkpoint.
-            let done = done.get_or_insert_with(|| {
-                is_whole = number <= 1 || oldest.is_some();
-                let before = before.take().filter(|_| number > 1);
-                first(before.unwrap_or_default())
-            });
+        if let Some((number, note)) = line.kept()
+            && left.is_next(number)
+        {
+            let done = done.get_or_insert_with(|| first(left.before()));
             next(done, note);
         }
         Ok(())
@@ -358,12 +360,108 @@ fn read_notes<T>(
             "what is behind this damage would be missing: {damage}"
         )));
     }
-    done.filter(|_| is_whole)
-        .ok_or_else(|| Failure::Text(format!("{} contains no whole journal", store.display())))
+    if read.segments == 0 {
+        return Err(Failure::Text(format!(
+            "{} contains no journal",
+            store.display()
+        )));
+    }
+    left.check(&store)?;
+    Ok(done.unwrap_or_else(|| first(left.before())))
+}
+
+/// The notes that are left of a journal, from the first one or from the oldest checkpoint on. The journal may have notes
+/// from before this checkpoint, without the state before them (JournalKeep).
+pub(super) struct LeftNotes {
+    /// The oldest checkpoint, and the number of its last note.
+    oldest: Option<(OmsState, u64)>,
+    /// The state before the first note that is used.
+    before: Option<OmsState>,
+    /// The number of the next note that is used; `None` before a note is read.
+    next: Option<u64>,
+    /// The number of the first note that is missing.
+    missing: Option<u64>,
+}
+
+impl LeftNotes {
+    /// Reads the oldest checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// A checkpoint cannot be read.
+    pub(super) fn new(store: &Path) -> Result<Self, Failure> {
+        let failure = |error: JournalError| Failure::Text(error.to_string());
+        let mut state = OmsState::default();
+        let name = state.form().0;
+        let states = journal::stored_states(store).map_err(failure)?;
+        let states = states.into_iter().flatten().filter(|it| it.name == name);
+        let oldest = match states.map(|state| state.note).min() {
+            Some(note) => journal::state_before(store, name, note + 1).map_err(failure)?,
+            None => None,
+        };
+        if let Some(oldest) = &oldest {
+            let read = state.read(oldest.version, &oldest.state);
+            read.map_err(|why| {
+                Failure::Text(format!("{}: the oldest checkpoint: {why}", store.display()))
+            })?;
+        }
+        Ok(Self {
+            oldest: oldest.map(|found| (state, found.note)),
+            before: None,
+            next: None,
+            missing: None,
+        })
+    }
+
+    /// Whether this note is used: it is not in the state before, and none before it is missing.
+    pub(super) fn is_next(&mut self, number: u64) -> bool {
+        let next = *self.next.get_or_insert_with(|| {
+            let oldest = self.oldest.take().filter(|_| number > 1);
+            let (before, note) = oldest.unwrap_or_default();
+            self.before = Some(before);
+            note + 1
+        });
+        if number > next {
+            self.missing.get_or_insert(next);
+        }
+        if number != next || self.missing.is_some() {
+            return false;
+        }
+        self.next = Some(number + 1);
+        true
+    }
+
+    /// The state before the first note that is used.
+    pub(super) fn before(&mut self) -> OmsState {
+        let oldest = self.oldest.take().map(|(state, _)| state);
+        self.before.take().or(oldest).unwrap_or_default()
+    }
+
+    /// Refuses a journal of which notes are missing.
+    ///
+    /// # Errors
+    ///
+    /// The missing note.
+    pub(super) fn check(&self, store: &Path) -> Result<(), Failure> {
+        match self.missing {
+            Some(missing) => Err(Failure::Text(format!(
+                "event {missing} is missing in the journal {}: its segment was removed (JournalKeep); if an engine is \
+                 running, try again",
+                store.display()
+            ))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Reads the journal for what fills have changed since a moment.
 fn since(at: &EngineFlags, moment: i64) -> Result<PositionsSince, Failure> {
+    // A fill that is received later than this after it was made is known as such.
+    if now().0.saturating_sub(moment) < 1_000_000_000 {
+        return Err(Failure::Text(
+            "the moment of the totals must be at least a second ago: load them later".into(),
+        ));
+    }
     let first = |state| PositionsSince::new(state, moment);
     let since = read_notes(at, first, PositionsSince::take)?;
     if let Some(from) = since.is_known_from() {
@@ -476,6 +574,7 @@ fn own_positions(args: &Reconcile, file: &ClearingFile) -> Result<Vec<OwnQuantit
         long: row.long,
         short: row.short,
         since: Some([row.long_since, row.short_since]),
+        doubts: row.doubts.join(", "),
     });
     Ok(rows.collect())
 }

@@ -257,8 +257,88 @@ fn a_file_that_cannot_be_loaded_is_refused_by_name() {
             &["--totals", "--as-of", "yesterday"],
             "yesterday is not a moment in UTC such as 2026-11-29T22:00:00Z",
         ),
+        (
+            "account,symbol\nA1,VOD\n".to_owned(),
+            &["--totals"],
+            "clearing.csv:1: the columns long and short are missing",
+        ),
     ] {
         let (code, said) = load(folder, &text, options);
         assert!(code != 0 && said.contains(wanted), "{wanted}: {said}");
     }
+}
+
+#[test]
+fn a_journal_whose_beginning_was_removed_is_read_from_its_oldest_checkpoint() {
+    let Floor {
+        folder,
+        running,
+        mut venue,
+        mut client,
+        ..
+    } = Floor::with(&[(
+        "NonStopSession = true\n",
+        "NonStopSession = true\nJournalSegmentSize = \"2M\"\nJournalKeep = \"1s\"\n",
+    )]);
+    let (folder, begun) = (folder.path(), utc_now());
+    client.send("D", &order("A1", 10_000));
+    let number = id(&venue.expect("D"));
+    venue.send("8", &report(&number, 1, '0', (10_000, 0)));
+    client.expect("8");
+    let text = "x".repeat(1500);
+    let mut filled = 0;
+    let total = |long: u32| format!("account,symbol,long,short\nA1,VOD,{long},\n");
+    loop {
+        // Nobody needs the messages before a reset any more.
+        for peer in [&mut client, &mut venue] {
+            peer.next_out = 1;
+            peer.send("A", "98=0|108=30|141=Y");
+            peer.expect("A");
+        }
+        for _ in 0..500 {
+            filled += 1;
+            let left = 10_000 - filled;
+            let fill = format!(
+                "37=V{number}|11={number}|17=F{filled}|20=0|150=1|39=1|55=VOD|54=1|38=10000|32=1|31=12.5|151={left}|\
+                 14={filled}|6=12.5|58={text}"
+            );
+            venue.send("8", &fill);
+            client.expect("8");
+        }
+        let (code, said) = reconcile(folder, &total(0), &["--as-of", &begun, "--listed"]);
+        if said.contains("(JournalKeep)") {
+            assert_ne!(code, 0);
+            break;
+        }
+        assert!(filled < 9_000, "{said}");
+    }
+    sleep(Duration::from_millis(50));
+    let moment = utc_now();
+    sleep(Duration::from_millis(1_100));
+    let as_of = ["--as-of", &moment];
+    let (code, said) = reconcile(
+        folder,
+        &total(filled),
+        &[&as_of[..], &["--listed"]].concat(),
+    );
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = load(folder, &total(7), &[&as_of[..], &["--totals"]].concat());
+    assert!(
+        code == 0 && said.contains("1 of 1 position changed"),
+        "{said}"
+    );
+    assert_eq!(long(folder), 7);
+    let (code, said) = oms(folder, &["position", "history"], &["--json"]);
+    let steps: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((code, &steps[0]["was_long"]), (0, &filled.into()), "{said}");
+    // The events behind the checkpoint, each once.
+    let (code, said) = oms(folder, &["history"], &["--json", "1"]);
+    let steps: Value = serde_json::from_str(&said).unwrap();
+    let steps = steps.as_array().unwrap();
+    assert!(
+        code == 0 && steps.len() < filled as usize,
+        "{}",
+        steps.len()
+    );
+    drop(running);
 }

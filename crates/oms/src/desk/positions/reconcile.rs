@@ -27,6 +27,8 @@ pub struct OwnQuantities {
     pub short: String,
     /// Changes of both by fills since the moment of the file; `None` if the file is of now.
     pub since: Option<[String; 2]>,
+    /// Why it is unknown whether both include all fills up to the moment of the file; empty if it is known.
+    pub doubts: String,
 }
 
 /// What is compared.
@@ -43,7 +45,7 @@ pub enum Compared {
 pub struct Differences {
     /// Number of accounts and symbols that were compared.
     pub compared: usize,
-    /// Number of accounts and symbols that differ.
+    /// Number of accounts and symbols that differ, or whose fills are in doubt.
     pub count: usize,
     /// A table with a row for each difference; tabs separate its columns.
     pub table: String,
@@ -57,11 +59,12 @@ fn fine(text: &str) -> Option<i128> {
 }
 
 /// Both quantities of each side; `since` is part of those of the OMS.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Pair {
     ours: [i128; 2],
     theirs: [i128; 2],
     since: Option<[i128; 2]>,
+    doubts: String,
 }
 
 impl Pair {
@@ -93,6 +96,7 @@ impl Pairs {
             let quantities = [fine(&own.long)?, fine(&own.short)?];
             let pair = self.of(&own.account, &own.symbol);
             (pair.ours, pair.since) = (quantities, since);
+            pair.doubts.clone_from(&own.doubts);
         }
         Some(())
     }
@@ -110,10 +114,14 @@ impl Pairs {
         if has_since {
             table += &format!("\t{first} since\t{second} since");
         }
+        let has_doubts = self.0.values().any(|pair| !pair.doubts.is_empty());
+        if has_doubts {
+            table += "\tin doubt";
+        }
         let mut count = 0;
         for ((account, symbol), pair) in &self.0 {
             let difference = pair.difference();
-            if difference == [0, 0] {
+            if difference == [0, 0] && pair.doubts.is_empty() {
                 continue;
             }
             count += 1;
@@ -125,6 +133,9 @@ impl Pairs {
                 .chain(since);
             for quantity in all.flatten() {
                 table += &format!("\t{}", figure(quantity, DECIMALS));
+            }
+            if has_doubts {
+                table += &format!("\t{}", pair.doubts);
             }
         }
         Differences {
@@ -215,6 +226,7 @@ pub fn own_quantities(answer: &str, compared: Compared) -> Vec<OwnQuantities> {
             long: cell(first),
             short: cell(second),
             since: None,
+            doubts: String::new(),
         }
     });
     rows.collect()
@@ -253,6 +265,18 @@ mod tests {
         let found = compare_positions(&theirs.rows, &ours, false).unwrap();
         assert_eq!(found.count, 0);
         assert!(found.table.ends_with("\tlong since\tshort since"));
+        // Whether a fill was made before the moment is unknown.
+        ours[0].doubts = "a fill of order 7 was entered by hand, or settled".into();
+        let found = compare_positions(&theirs.rows, &ours, false).unwrap();
+        assert_eq!(found.count, 1);
+        assert!(found.table.contains("\tin doubt\n"), "{}", found.table);
+        assert!(
+            found
+                .table
+                .ends_with("\t2.5\t-1\ta fill of order 7 was entered by hand, or settled"),
+            "{}",
+            found.table
+        );
     }
 
     #[test]
