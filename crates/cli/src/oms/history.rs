@@ -4,9 +4,8 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use fixwire::journal::{self, DumpFilter, DumpLine};
-use fixwire_oms::OmsState;
 use fixwire_oms::history::History;
-use fixwire_protocol::{Ledger as _, Precision, Timestamp, TimestampWriter};
+use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use super::answers::{Ask, readable_journal, show, unreadable};
 use super::show_stamps;
@@ -16,15 +15,8 @@ use crate::failure::{self, Failure};
 /// Reads the journal for the events of an order.
 pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     let store = readable_journal(ask)?;
-    let mut before = OmsState::default();
-    if let Some((version, bytes)) =
-        journal::oldest_state(&store, before.form().0).map_err(unreadable)?
-    {
-        let file = store.display();
-        let read = before.read(version, &bytes);
-        read.map_err(|why| Failure::Text(format!("{file}: the oldest checkpoint: {why}")))?;
-    }
-    let (mut before, mut history) = (Some(before), None);
+    let mut left = super::positions::LeftNotes::new(&store)?;
+    let mut history = None;
     let mut text = String::from("time\tevent\twhat");
     let mut stamp = TimestampWriter::new();
     let mut steps = 0;
@@ -32,11 +24,11 @@ pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> 
         let Some((seq, note)) = line.kept() else {
             return Ok(());
         };
-        // Before the first note the state is empty; before a later one it is in the checkpoint.
-        let history: &mut History = history.get_or_insert_with(|| {
-            let before = before.take().filter(|_| seq > 1);
-            History::new(number, before.unwrap_or_default())
-        });
+        if !left.is_next(seq) {
+            return Ok(());
+        }
+        let history: &mut History =
+            history.get_or_insert_with(|| History::new(number, left.before()));
         if let Some(step) = history.take(note) {
             let at = stamp.format(Timestamp(step.at), Precision::Micros);
             let at = String::from_utf8_lossy(at);
@@ -57,6 +49,7 @@ pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> 
             store.display()
         )));
     }
+    left.check(&store)?;
     show(ask, &text)?;
     if let (false, OrderStamps::Found(stamps)) =
         (ask.json, OrderStamps::of(&ask.at.engine, number)?)
