@@ -11,9 +11,10 @@ use super::answers::{Ask, readable_journal, show};
 use crate::failure::{self, Failure};
 pub use roll::{DayFilesPlan, DayFilesThread, check};
 
-use files::DayFiles;
+use files::{DayFiles, Others};
 use source::FoundDay;
 
+mod begin;
 mod files;
 mod roll;
 mod source;
@@ -86,7 +87,7 @@ fn shown(date: u32) -> String {
 /// Writes the tables of a day.
 pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
     let store = readable_journal(&args.ask)?;
-    let day = FoundDay::find(&store, args.day)?;
+    let day = FoundDay::find(&store, args.day, None, &|| true)?;
     if day.is_cut() {
         let text = format!(
             "the beginning of {} is missing: its segments were removed from the journal (JournalKeep)",
@@ -95,7 +96,7 @@ pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
         failure::tell("warning", &text);
     }
     let (date, notes) = (day.date, day.notes.clone());
-    let mut files = DayFiles::begin(&args.to, args.format.format())?;
+    let mut files = DayFiles::begin(&args.to, args.format.format(), Others::Stay)?;
     day.write(&store, &mut files, &|| true)?;
     let written = files.finish(date, &notes)?;
     show(&args.ask, &written)?;

@@ -147,7 +147,7 @@ fn files_that_cannot_be_written_stop_no_trading_and_are_tried_again() {
     let folder = folder.path();
     fill(&mut client, &mut venue, "A1", 1);
     let day = folder.join("days").join(in_days(0));
-    fs::create_dir(folder.join("days")).unwrap();
+    fs::create_dir_all(folder.join("days")).unwrap();
     fs::write(&day, "not a folder").unwrap();
     roll(folder, &in_days(1));
     running.hears("files not written: ");

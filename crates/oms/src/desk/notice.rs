@@ -562,7 +562,7 @@ impl OmsEvent<'_> {
             }
             Self::DayFilesCut { day, folder } => write!(
                 f,
-                "trading day {day}: files in {folder} begin at the oldest checkpoint of the day, since the segments before it were removed: raise JournalKeep"
+                "trading day {day}: files in {folder} begin at the oldest checkpoint of the day, since the state before the day is not known: set JournalKeep longer than a day, and remove no .begin- file"
             ),
             Self::DayFilesFailed { day, why, again } => {
                 if let Some(day) = day {
@@ -572,7 +572,7 @@ impl OmsEvent<'_> {
                     true => {
                         "fixwire tries again: make the file writable and free space on its disk, or correct [oms] day_files and restart"
                     }
-                    false => "raise JournalKeep",
+                    false => "set JournalKeep longer than a day, and remove no .begin- file",
                 };
                 write!(f, "files not written: {why}; {what_to_do}")
             }

@@ -24,26 +24,39 @@ const ABOUT: &str = "day.csv";
 /// The folder of unfinished files, before the number of the process that writes them.
 const UNFINISHED: &str = ".unfinished-";
 
+/// What becomes of a day's files in the other form.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Others {
+    Stay,
+    /// They are removed before the file about the day appears.
+    Removed,
+}
+
 /// The files of a day.
 pub(super) struct DayFiles {
     folder: PathBuf,
     /// In the order of [`DayTable::ALL`], and the actions.
     files: Vec<DayFile>,
+    format: DayFormat,
+    others: Others,
     unfinished: Unfinished,
 }
 
 /// The folder of files that are not complete. It is removed when this is dropped.
 struct Unfinished {
     folder: PathBuf,
+    /// The folder of the day, when it was made for them: it is removed if it stays empty.
+    made: Option<PathBuf>,
 }
 
 impl Unfinished {
     fn begin(folder: &Path) -> Result<Self, Failure> {
         let own = folder.join(format!("{UNFINISHED}{}", std::process::id()));
+        let made = (!folder.exists()).then(|| folder.to_owned());
         fs::create_dir_all(folder).map_err(|error| not_written(folder, &error))?;
         remove_left(folder, &own).map_err(|error| not_written(folder, &error))?;
         fs::create_dir(&own).map_err(|error| not_written(&own, &error))?;
-        Ok(Self { folder: own })
+        Ok(Self { folder: own, made })
     }
 }
 
@@ -51,6 +64,10 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         // What is left is removed before the next files are written.
         let _ = fs::remove_dir_all(&self.folder);
+        if let Some(made) = &self.made {
+            // Fails when it has files.
+            let _ = fs::remove_dir(made);
+        }
     }
 }
 
@@ -120,13 +137,19 @@ pub(super) fn are_whole(folder: &Path, date: u32, notes: &Range<u64>) -> bool {
     is_day && ends && DayFormat::NAMES.iter().any(has_all)
 }
 
+/// The number of the first event in the files of a folder.
+pub(super) fn first_event(folder: &Path) -> Option<u64> {
+    let said = fs::read_to_string(folder.join(ABOUT)).ok()?;
+    said.lines().nth(1)?.split(',').nth(1)?.parse().ok()
+}
+
 impl DayFiles {
     /// Begins the files for a folder, which is created when it is missing.
     ///
     /// # Errors
     ///
     /// The folder or file that cannot be created.
-    pub(super) fn begin(folder: &Path, format: DayFormat) -> Result<Self, Failure> {
+    pub(super) fn begin(folder: &Path, format: DayFormat, others: Others) -> Result<Self, Failure> {
         let unfinished = Unfinished::begin(folder)?;
         let files = tables().map(|(name, columns)| {
             let name = file_name(name, format);
@@ -135,6 +158,8 @@ impl DayFiles {
         Ok(Self {
             files: files.collect::<Result<_, _>>()?,
             folder: folder.to_owned(),
+            format,
+            others,
             unfinished,
         })
     }
@@ -171,6 +196,8 @@ impl DayFiles {
         let Self {
             folder,
             files,
+            format,
+            others,
             unfinished,
         } = self;
         let mut text = String::from("file\trows");
@@ -183,15 +210,37 @@ impl DayFiles {
         let path = unfinished.folder.join(ABOUT);
         let written = fs::write(&path, about(date, notes)).and_then(|()| sync(&path));
         written.map_err(|error| not_written(&path, &error))?;
-        names.push(ABOUT.to_owned());
-        for name in names {
-            let path = folder.join(&name);
-            fs::rename(unfinished.folder.join(&name), &path)
-                .map_err(|error| not_written(&path, &error))?;
+        let place = |name: &str| {
+            let path = folder.join(name);
+            fs::rename(unfinished.folder.join(name), &path)
+                .map_err(|error| not_written(&path, &error))
+        };
+        names.iter().try_for_each(|name| place(name))?;
+        if others == Others::Removed {
+            remove_others(&folder, format)?;
         }
+        place(ABOUT)?;
         sync(&folder).map_err(|error| not_written(&folder, &error))?;
         Ok(text)
     }
+}
+
+/// Removes the tables in another form: with a newer file about the day they would seem to be complete.
+fn remove_others(folder: &Path, format: DayFormat) -> Result<(), Failure> {
+    let others = DayFormat::NAMES.iter().filter(|(_, it)| *it != format);
+    for (_, other) in others {
+        for (table, _) in tables() {
+            let path = folder.join(file_name(table, *other));
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    let path = path.display();
+                    return Err(Failure::Text(format!("{path} cannot be removed: {error}")));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+    }
+    Ok(())
 }
 
 fn sync(path: &Path) -> io::Result<()> {
@@ -284,6 +333,6 @@ impl Out {
     }
 }
 
-fn not_written(path: &Path, error: &io::Error) -> Failure {
+pub(super) fn not_written(path: &Path, error: &io::Error) -> Failure {
     Failure::Text(format!("{} cannot be written: {error}", path.display()))
 }

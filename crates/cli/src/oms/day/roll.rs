@@ -19,7 +19,8 @@ use fixwire_oms::{OmsEvent, OmsListener};
 use super::super::answers::unreadable;
 use super::super::archive::Notes;
 use super::super::load::found;
-use super::files::{self, DayFiles};
+use super::begin;
+use super::files::{self, DayFiles, Others};
 use super::shown;
 use super::source::{DayError, FoundDay, oldest};
 use crate::failure::Failure;
@@ -126,6 +127,8 @@ impl DayFilesThread {
             listener,
             ends: Arc::clone(&ends),
             written: BTreeMap::new(),
+            kept: None,
+            cleared: None,
             told: BTreeMap::new(),
         };
         let thread = fixwire_threads::spawn("oms-days", move || follower.work())?;
@@ -150,8 +153,14 @@ struct FoundDays {
     tail: Tail,
     notes: Notes,
     days: DayNotes,
-    /// The first note was read.
+    /// The number of the first note.
+    first: Option<u64>,
+    /// All notes up to the present were read once.
+    has_caught_up: bool,
+    /// A record was read.
     has_begun: bool,
+    /// The segments that were removed before the first record was read.
+    missed: Option<(u32, u32)>,
 }
 
 impl FoundDays {
@@ -160,25 +169,43 @@ impl FoundDays {
             tail: Tail::new(journal, JournalPosition::START),
             notes: Notes::default(),
             days: DayNotes::default(),
+            first: None,
+            has_caught_up: false,
             has_begun: false,
+            missed: None,
         }
     }
 
     /// Reads the notes since the last time, until `ends`.
     fn read(&mut self, journal: &Path, ends: &AtomicBool) -> Result<(), Failure> {
-        while !ends.load(Ordering::Acquire)
-            && let Some(record) = self.tail.next_record().map_err(unreadable)?
-        {
+        loop {
+            if ends.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            let Some(record) = self.tail.next_record().map_err(unreadable)? else {
+                break;
+            };
             for (number, note) in self.notes.of(&record) {
-                if !self.has_begun {
-                    self.has_begun = true;
-                    if number > 1
-                        && let Some((state, before)) = oldest(journal)?
-                    {
-                        self.days.goes_on(state.day(), before + 1);
-                    }
-                }
+                self.first.get_or_insert(number);
                 self.days.take(number, note);
+            }
+            let missed = self.tail.missed();
+            if !self.has_begun {
+                self.has_begun = true;
+                self.missed = missed;
+            }
+            if let Some((from, to)) = missed.filter(|_| missed != self.missed) {
+                let why = format!("segments {from} to {to} were removed before they were read");
+                return Err(Failure::Text(why));
+            }
+        }
+        // After all days that begin in the journal: the oldest checkpoint may be of one of these.
+        if !self.has_caught_up {
+            self.has_caught_up = true;
+            if self.first.is_some_and(|first| first > 1)
+                && let Some((state, before)) = oldest(journal)?
+            {
+                self.days.goes_on(state.day(), before + 1);
             }
         }
         Ok(())
@@ -192,6 +219,10 @@ struct Follower {
     found: FoundDays,
     /// The end of each day whose files are complete, or that the journal no longer has.
     written: BTreeMap<u32, u64>,
+    /// The newest day, and its first note: the state before it is kept if the journal has it.
+    kept: Option<(u32, u64)>,
+    /// The newest ended day when older states were removed.
+    cleared: Option<u32>,
     /// The last failure of each day; without a day that of reading the journal.
     told: BTreeMap<Option<u32>, String>,
 }
@@ -200,7 +231,7 @@ impl Follower {
     fn work(mut self) {
         let mut pause = LOOK;
         while self.goes_on() {
-            let is_done = self.read() && self.write_ended();
+            let is_done = self.read() && self.keep_beginning() && self.write_ended();
             pause = match is_done {
                 true => LOOK,
                 false => (2 * pause).min(LONGEST),
@@ -231,12 +262,44 @@ impl Follower {
         }
     }
 
+    /// Keeps the state before the newest day; false when it cannot be written.
+    fn keep_beginning(&mut self) -> bool {
+        let days = &self.found.days;
+        let newest = days.dates().last();
+        let begins = newest.and_then(|date| Some((date, days.notes_of(date)?.start)));
+        let Some((date, first)) = begins.filter(|it| self.kept != Some(*it)) else {
+            return true;
+        };
+        let goes_on = || !self.ends.load(Ordering::Acquire);
+        let kept = begin::keep(&self.plan.journal, &self.plan.folder, date, first, &goes_on);
+        match kept {
+            Ok(()) => {
+                self.kept = begins;
+                self.told.remove(&Some(date));
+                true
+            }
+            Err(failure) => {
+                self.fails(Some(date), &failure.to_string(), true);
+                // The files of ended days do not need it.
+                self.write_ended();
+                false
+            }
+        }
+    }
+
     /// Writes the files of all ended days that have none; false when some could not be written.
     fn write_ended(&mut self) -> bool {
         let ended: Vec<u32> = self.found.days.ended().collect();
         let mut is_done = true;
-        for date in ended {
+        for &date in &ended {
             is_done &= self.goes_on() && self.has_files(date);
+        }
+        if is_done
+            && let Some(date) = ended.last()
+            && self.cleared != Some(*date)
+        {
+            begin::remove_older(&self.plan.folder, *date);
+            self.cleared = Some(*date);
         }
         is_done
     }
@@ -275,9 +338,22 @@ impl Follower {
         let ends = Arc::clone(&self.ends);
         let goes_on = move || !ends.load(Ordering::Acquire);
         // Before the journal is read: the folder may not be writable.
-        let mut files = DayFiles::begin(folder, self.plan.format)?;
-        let day = FoundDay::find(&self.plan.journal, Some(date))?;
+        let mut files = DayFiles::begin(folder, self.plan.format, Others::Removed)?;
+        let day = FoundDay::find(
+            &self.plan.journal,
+            Some(date),
+            Some(&self.plan.folder),
+            &goes_on,
+        )?;
         let (notes, is_cut) = (day.notes.clone(), day.is_cut());
+        let had = files::first_event(folder).filter(|had| is_cut && *had < notes.start);
+        if let Some(had) = had {
+            return Err(DayError::Missing(format!(
+                "the files in {} have its events from {had} on, and the journal only from {} on: they stay as they are",
+                folder.display(),
+                notes.start
+            )));
+        }
         day.write(&self.plan.journal, &mut files, &goes_on)?;
         files.finish(date, &notes)?;
         let (day, folder) = (date, folder.display().to_string());

@@ -10,9 +10,13 @@ use fixwire_oms::day::{DayNotes, DayReport};
 use fixwire_protocol::Ledger as _;
 
 use super::super::answers::unreadable;
+use super::begin;
 use super::files::DayFiles;
 use super::shown;
 use crate::failure::Failure;
+
+/// Why a day is not read to its end.
+const UNFINISHED: &str = "the files are not finished";
 
 /// A trading day of a journal.
 pub(super) struct FoundDay {
@@ -52,10 +56,22 @@ impl From<Failure> for DayError {
 
 impl FoundDay {
     /// Finds a day in a journal; without a date the newest one. The newest day ends with the last note that is found:
-    /// an engine may be writing the journal.
-    pub(super) fn find(store: &Path, wanted: Option<u32>) -> Result<Self, DayError> {
+    /// an engine may be writing the journal. `kept` is the folder with the kept states before days.
+    ///
+    /// # Errors
+    ///
+    /// The journal does not have the day or cannot be read, or `goes_on` was false.
+    pub(super) fn find(
+        store: &Path,
+        wanted: Option<u32>,
+        kept: Option<&Path>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Self, DayError> {
         let (mut days, mut first, mut trailing) = (DayNotes::default(), None, 0);
         let read = journal::each_line(store, &DumpFilter::default(), |line| {
+            if !goes_on() {
+                return Err(io::Error::other(UNFINISHED));
+            }
             if let Some((number, note)) = line.kept() {
                 first.get_or_insert(number);
                 days.take(number, note);
@@ -89,7 +105,11 @@ impl FoundDay {
             true => trailing,
             false => usize::MAX,
         };
-        let early = before(store, notes.start)?;
+        let kept = kept.and_then(|folder| begin::read(folder, date, notes.start));
+        let early = match kept {
+            Some(state) => Some((state, notes.start - 1)),
+            None => before(store, notes.start)?,
+        };
         let (state, known, notes) = match (early, begun) {
             // The day began before the first note that is left, or before the oldest checkpoint.
             (None, Some((state, note))) if state.day() == date => {
@@ -138,7 +158,7 @@ impl FoundDay {
             ..
         } = self;
         let mut day = DayReport::new(self.state);
-        let (mut wrong, mut last) = (None, 0);
+        let (mut wrong, mut last, mut next) = (None, 0, known + 1);
         let read = journal::each_line(store, &DumpFilter::default(), |line| {
             let mut add = |added: Result<(), Failure>| {
                 added.map_err(|failure| {
@@ -147,10 +167,17 @@ impl FoundDay {
                 })
             };
             if !goes_on() {
-                return add(Err(Failure::Text("the files are not finished".to_owned())));
+                return add(Err(Failure::Text(UNFINISHED.to_owned())));
             }
             if let Some((number, note)) = line.kept() {
                 last = number;
+                if number > known && number < notes.end {
+                    if number != next {
+                        let why = format!("event {next} was removed while the journal was read");
+                        return add(Err(Failure::Text(why)));
+                    }
+                    next += 1;
+                }
                 if notes.contains(&number) {
                     for row in day.take(note) {
                         add(files.add(&row))?;
@@ -175,6 +202,10 @@ impl FoundDay {
             return Err(failure);
         }
         read.map_err(unreadable)?;
+        if next < notes.end {
+            let why = format!("event {next} was removed while the journal was read");
+            return Err(Failure::Text(why));
+        }
         day.finish().try_for_each(|row| files.add(&row))
     }
 }

@@ -1,0 +1,167 @@
+//! The state before a trading day, in a file beside the folders of the days. The journal has only its newest checkpoints:
+//! on a busy day all of them are of the day itself when it ends.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use fixwire::journal::{self, JournalPosition, Tail};
+use fixwire_oms::OmsState;
+use fixwire_protocol::Ledger as _;
+
+use super::super::answers::unreadable;
+use super::super::archive::Notes;
+use super::files::not_written;
+use super::shown;
+use crate::failure::Failure;
+
+/// Before the date in the name of a file.
+const NAME: &str = ".begin-";
+/// The longest first line.
+const LONGEST: u64 = 100;
+
+fn path(folder: &Path, date: u32) -> PathBuf {
+    folder.join(format!("{NAME}{}", shown(date)))
+}
+
+/// The first line of a file: the form of the state, its version, the number of its last note, its hash.
+fn head(state: &OmsState, note: u64) -> String {
+    let (name, version) = state.form();
+    format!("{name} {version} {note} {:016x}\n", state.hash())
+}
+
+/// Whether a first line is of a state of this form and version, with this last note.
+fn is_of(line: &str, note: u64) -> bool {
+    let (name, version) = OmsState::default().form();
+    line.starts_with(&format!("{name} {version} {note} "))
+}
+
+/// Whether the state before the note `first`, the first one of a day, is kept.
+fn is_kept(path: &Path, first: u64) -> bool {
+    let mut line = String::new();
+    let read =
+        File::open(path).and_then(|file| BufReader::new(file.take(LONGEST)).read_line(&mut line));
+    read.is_ok() && is_of(&line, first.saturating_sub(1))
+}
+
+/// The kept state before the note `first`; `None` when there is none that can be used.
+pub(super) fn read(folder: &Path, date: u32, first: u64) -> Option<OmsState> {
+    let bytes = fs::read(path(folder, date)).ok()?;
+    let end = bytes.iter().position(|byte| *byte == b'\n')? + 1;
+    let line = str::from_utf8(&bytes[..end]).ok()?;
+    let note = first.checked_sub(1)?;
+    let mut state = OmsState::default();
+    let (_, version) = state.form();
+    if !is_of(line, note) || state.read(version, &bytes[end..]).is_err() {
+        return None;
+    }
+    (head(&state, note) == line).then_some(state)
+}
+
+/// Keeps the state before the note `first`, the first one of a day, unless it is kept or the journal no longer has it.
+///
+/// # Errors
+///
+/// The journal cannot be read, or the file cannot be written.
+pub(super) fn keep(
+    journal: &Path,
+    folder: &Path,
+    date: u32,
+    first: u64,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<(), Failure> {
+    let path = path(folder, date);
+    if is_kept(&path, first) {
+        return Ok(());
+    }
+    match state_before(journal, first, goes_on)? {
+        // The journal has only a part of the day.
+        Some(state) if state.day() == date => Ok(()),
+        Some(state) => write(&path, folder, &state, first.saturating_sub(1))
+            .map_err(|error| not_written(&path, &error)),
+        None => Ok(()),
+    }
+}
+
+/// The state before a note; `None` when the journal no longer has it.
+fn state_before(
+    journal: &Path,
+    first: u64,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Option<OmsState>, Failure> {
+    let mut state = OmsState::default();
+    let found = journal::state_before(journal, state.form().0, first).map_err(unreadable)?;
+    let (mut last, mut notes, mut tail) = match found {
+        Some(found) => {
+            let read = state.read(found.version, &found.state);
+            read.map_err(|why| {
+                Failure::Text(format!("{}: a checkpoint: {why}", journal.display()))
+            })?;
+            let notes = Notes::of_session(found.notes);
+            (found.note, notes, Tail::new(journal, found.behind))
+        }
+        None => {
+            let tail = Tail::new(journal, JournalPosition::START);
+            (0, Notes::default(), tail)
+        }
+    };
+    while last + 1 < first {
+        let Some(record) = tail
+            .next_record()
+            .map_err(unreadable)?
+            .filter(|_| goes_on())
+        else {
+            return Ok(None);
+        };
+        for (number, note) in notes.of(&record) {
+            if number <= last || number >= first {
+                continue;
+            }
+            if number != last + 1 {
+                return Ok(None);
+            }
+            state.apply_note(note);
+            last = number;
+        }
+    }
+    Ok(Some(state))
+}
+
+fn write(path: &Path, folder: &Path, state: &OmsState, note: u64) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let unfinished = path.with_extension("unfinished");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = BufWriter::new(options.open(&unfinished)?);
+    let mut written = file.write_all(head(state, note).as_bytes());
+    state.write(&mut |bytes| {
+        if written.is_ok() {
+            written = file.write_all(bytes);
+        }
+    });
+    let whole = written
+        .and_then(|()| file.into_inner().map_err(io::IntoInnerError::into_error))
+        .and_then(|file| file.sync_all())
+        .and_then(|()| fs::rename(&unfinished, path));
+    if whole.is_err() {
+        // The next attempt replaces what is left.
+        let _ = fs::remove_file(&unfinished);
+    }
+    whole
+}
+
+/// Removes the states before the days that are older than this one.
+pub(super) fn remove_older(folder: &Path, date: u32) {
+    let oldest = format!("{NAME}{}", shown(date));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_older = name
+            .to_str()
+            .is_some_and(|name| name.starts_with(NAME) && name < &*oldest);
+        if is_older {
+            // A file that stays costs only its space.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
