@@ -334,22 +334,6 @@ pub fn stored_states(directory: &Path) -> Result<Vec<Result<StoredState, Damage>
     Ok(states)
 }
 
-/// The oldest complete checkpoint with this name: its version and state, which includes everything before the first
-/// note that the journal keeps. Takes no lock and changes nothing.
-///
-/// # Errors
-///
-/// When a file is unreadable, or accessible to other users.
-pub fn oldest_state(directory: &Path, name: &str) -> Result<Option<(u32, Vec<u8>)>, JournalError> {
-    let mut oldest = None;
-    each_state(directory, |_, _, read| {
-        let whole = read.ok().filter(|(head, _)| head.name == name);
-        oldest = whole.map(|(head, state)| (head.version, state));
-        oldest.is_none()
-    })?;
-    Ok(oldest)
-}
-
 /// A checkpoint to start with.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StateBefore {

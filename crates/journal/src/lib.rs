@@ -72,7 +72,7 @@ pub use dump::{
 pub use durability::Durability;
 pub use error::{Damage, JournalError};
 pub use fold::{Closed, Fold, FoldStep, States};
-pub use folder::{StateBefore, StoredState, oldest_state, state_before, stored_states};
+pub use folder::{StateBefore, StoredState, state_before, stored_states};
 pub use known::{
     DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, SequenceCounters, is_notes, is_session, notes_name,
     waiting_note,

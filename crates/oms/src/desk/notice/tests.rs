@@ -39,7 +39,10 @@ fn files_of_a_day_that_are_not_written_are_told_with_what_to_do() {
         "trading day 20261128: files not written: days/2026-11-28/fills.csv cannot be written: No space left on device; fixwire tries again: make the file writable and free space on its disk, or correct [oms] day_files and restart"
     );
     assert!(told(None, true).starts_with("files not written: "));
-    assert!(told(Some(20_261_128), false).ends_with("; set JournalKeep longer than a day, and remove no .begin- file"));
+    assert!(
+        told(Some(20_261_128), false)
+            .ends_with("; set JournalKeep longer than a day, and remove no .begin- file")
+    );
     let (day, folder) = (20_261_128, "days/2026-11-28");
     assert_eq!(
         OmsEvent::DayFiles { day, folder }.to_string(),
