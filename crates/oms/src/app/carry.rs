@@ -131,7 +131,8 @@ impl Oms {
     }
 
     /// Adds to a replace those fields of its order that the replace does not have, if the settings of the line group
-    /// merge them. A field that a line does not have in a replace is not sent: it is only kept with the order.
+    /// merge them. A field that a line does not have in a replace is not sent: it is only kept with the order, and so are
+    /// all fields of an order that was sent over TMP, which has its values.
     ///
     /// # Errors
     ///
@@ -143,7 +144,11 @@ impl Oms {
         message: &Message<'_>,
     ) -> Result<(), LostField> {
         let order = self.order_of(index, message);
-        let order = order.map(|order| (order.number, order.state.is_unsent()));
+        // What was sent is at the venue of its line, whatever group the symbol has.
+        let line = order.and_then(Order::line);
+        let at = line.and_then(|line| self.core.group_at(line));
+        let group = at.or(group);
+        let order = order.map(|it| (it.number, it.state.is_unsent(), !it.marks.is_empty()));
         let Self {
             core,
             decoder,
@@ -155,17 +160,25 @@ impl Oms {
         // Each request over TMP has all fields of TMP.
         let merges = |rule: &LineGroup| rule.merges || rule.over_tmp;
         let merging = rule.filter(|rule| message.msg_type() == b"G" && merges(rule));
+        let name = at.and(line).map(|line| core.state().sessions().name(line));
+        let mut sessions = self.sessions.iter();
+        let alone = sessions.find(|it| Some(it.name.as_bytes()) == name);
+        let alone = alone.map(Reach::of_session);
         let reach = group.and_then(|group| self.reaches.get(group));
-        let (Some(rule), Some(reach), Some((order, is_unsent))) = (merging, reach, order) else {
+        let reach = alone.as_ref().or(reach);
+        let (Some(rule), Some(reach), Some((order, is_unsent, has_marks))) =
+            (merging, reach, order)
+        else {
             return Ok(());
         };
+        let is_kept = rule.over_tmp && has_marks;
         let client = self.links.clients.get(index).copied().flatten();
         let client = client.and_then(|client| self.sessions.get(client.session.0 as usize));
         let user = core.user(index).ok().map(|user| &user.contract);
         let helpers = rules
             .groups
             .iter()
-            .filter(|it| rule.helpers.contains(&it.name));
+            .filter(|it| at.is_none() && rule.helpers.contains(&it.name));
         let groups: Vec<_> = helpers.chain([rule]).collect();
         let bit = request_bit(b"G");
         let CarriedFields { header, body, .. } = core.state().carried.of(order);
@@ -183,12 +196,12 @@ impl Oms {
                 if gathered.has(tag) || one_field(tag).any(|tag| message.has(tag)) {
                     continue;
                 }
-                for field in field {
+                for field in field.iter().filter(|_| !is_kept) {
                     let value = carried.value(*field);
                     let mut groups = groups.iter();
                     groups.try_for_each(|it| check_taken(it, user, bit, field.tag, value))?;
                 }
-                if is_unsent || reach.is_in_replaces(tag) {
+                if !is_kept && (is_unsent || reach.is_in_replaces(tag)) {
                     gathered.add(tag, is_header, |to| to.extend_from_slice(whole));
                 } else {
                     gathered.keep(whole);
@@ -240,7 +253,8 @@ impl Oms {
         let name = at.map(|line| state.sessions().name(line));
         let mut lines = sessions.iter();
         let line = lines.find(|it| Some(it.name.as_bytes()) == name);
-        let alone = line.map(Reach::of_session);
+        // A line that speaks TMP has no dictionary.
+        let alone = at.map(|_| line.map_or_else(Reach::default, Reach::of_session));
         let reach = alone.as_ref().or_else(|| reaches.get(group))?;
         let helpers = rules.groups.iter();
         let helpers = helpers.filter(|it| at.is_none() && rule.helpers.contains(&it.name));

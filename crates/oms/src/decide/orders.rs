@@ -438,10 +438,14 @@ impl Core {
                 }
             }
         }
-        if is_unsent {
-            self.change_unsent(at, request, sink);
-        } else {
-            self.send_request(at, request, sink);
+        if !is_unsent {
+            return self.send_request(at, request, sink);
+        }
+        match self.mark_unsent(at, request, sink) {
+            Ok(()) => self.change_unsent(at, request, sink),
+            Err(lost) => {
+                self.decline_for(at, request, Reason::of_field(lost), b"", sink);
+            }
         }
     }
 

@@ -141,7 +141,7 @@ impl Core {
         };
         let user = self.user(order.session).ok();
         if group.over_tmp {
-            return self.over_tmp(group, number, order, line);
+            return self.over_tmp(group, number, order, Some(line));
         }
         let contract = &group.contract;
         let user = user.map(|user| &user.contract);
@@ -166,29 +166,59 @@ impl Core {
         Ok(None)
     }
 
-    /// The values that an order or a request has over TMP because of its fields; `None` when they are those of its
-    /// order. An order keeps the values with which it was sent first.
+    /// The values that an order or a request has over TMP because of its fields; `None` when none of them says any. An
+    /// order keeps the values with which it was sent first: fields that a replace keeps change none.
     fn over_tmp(
         &self,
         group: &LineGroup,
         number: Number,
         order: &Order,
-        line: SessionNo,
+        line: Option<SessionNo>,
     ) -> Result<Option<RequestMarks>, LostField> {
-        let CarriedFields { header, body, .. } = self.state.carried.of(number);
+        let CarriedFields { header, body, kept } = self.state.carried.of(number);
         let mut marks = RequestMarks::default();
         for field in each_field(header).chain(each_field(body)) {
             let filled = group.tmp_fields;
             let filled = filled.fill(&group.contract, field.tag, field.value, &mut marks);
             filled.map_err(|why| LostField::over_tmp(field.tag, why))?;
         }
-        if marks.is_empty() || (number == order.number && !order.marks.is_empty()) {
+        let has_values = number == order.number && !order.marks.is_empty();
+        if has_values || (marks.is_empty() && kept.is_empty()) {
             return Ok(None);
         }
         let of = |session| self.state.sessions.get(session).map(|it| it.marks);
         let known = order.marks.or(of(order.session).unwrap_or_default());
-        let marks = marks.or(known).or(of(line).unwrap_or_default());
-        Ok((marks != order.marks).then_some(marks))
+        let of_line = line.and_then(of).unwrap_or_default();
+        // Also if the order has the same values: another replace may be reported late before this one.
+        Ok(Some(marks.or(known).or(of_line)))
+    }
+
+    /// Records the values that a replace gives an order which was sent over TMP and waits to be sent again.
+    ///
+    /// # Errors
+    ///
+    /// The field that the line group refuses.
+    #[cold]
+    pub(crate) fn mark_unsent(
+        &mut self,
+        at: i64,
+        request: Number,
+        sink: &mut impl Sink,
+    ) -> Result<(), LostField> {
+        let found = self.state.orders().request(request);
+        let Some((RequestKind::Replace, order)) = found.map(|(it, order)| (it.kind, order)) else {
+            return Ok(());
+        };
+        if order.marks.is_empty() {
+            return Ok(());
+        }
+        let group = self.lines.group_of(&self.state, order);
+        let group = group.and_then(|group| self.rules.groups.get(group));
+        if let Some(group) = group.filter(|group| group.over_tmp) {
+            let marks = self.over_tmp(group, request, order, None)?;
+            self.mark(at, request, marks, sink);
+        }
+        Ok(())
     }
 
     /// Records the values that an order or a request has over TMP because of its fields.

@@ -13,7 +13,7 @@ use super::contracts::{MOST, why_not_single};
 use super::registry::TableRule;
 use crate::values::fields::contract::{Contract, ContractKey, Treatment};
 use crate::values::fields::field_table::why_not;
-use crate::values::fields::tmp_fields::{NotOverTmp, TmpField, TmpFields};
+use crate::values::fields::tmp_fields::{TmpField, TmpFields};
 use crate::values::marks::RequestMarks;
 use crate::values::rules::{LineGroup, UserRule};
 
@@ -206,31 +206,43 @@ fn problems(
             ));
         }
         for user in &reader.rules.users {
-            let value = user.contract.sets().find(|(of, _)| *of == tag);
-            let Some(value) = value.and_then(|(_, value)| unfit(contract, tmp_fields, tag, value))
-            else {
+            let (key, mut values): (_, Vec<&[u8]>) = match user.contract.of(tag) {
+                Some(Treatment::Set(value)) => ("set", vec![value]),
+                Some(Treatment::Map(map)) => ("map", map.values().collect()),
+                Some(Treatment::Carry | Treatment::Drop | Treatment::Refuse) | None => continue,
+            };
+            values.retain(|value| is_unfit(contract, tmp_fields, tag, value));
+            let Some(value) = values.first() else {
                 continue;
             };
             let is_its = |it: &&TomlTable<'_>| {
                 let session = it.get("session").and_then(|it| it.text().ok());
                 session == Some(&*user.session)
             };
-            let at = users.iter().find(is_its).map_or(0, |it| it.place("set"));
-            found.push(misfit(at, "set", tag, field, value));
+            let at = users.iter().find(is_its).map_or(0, |it| it.place(key));
+            found.push(match contract.of(tag) {
+                Some(Treatment::Map(_)) => unmapped(at, key, tag, name, value),
+                Some(_) | None => misfit(at, key, tag, field, value),
+            });
         }
     }
     found
 }
 
-/// The value, if the field of TMP that the tag fills cannot have it.
-fn unfit<'v>(
-    contract: &Contract,
-    fields: &TmpFields,
-    tag: Tag,
-    value: &'v [u8],
-) -> Option<&'v [u8]> {
+/// Whether the field of TMP that the tag fills cannot have the value, or the line group refuses it.
+fn is_unfit(contract: &Contract, fields: &TmpFields, tag: Tag, value: &[u8]) -> bool {
     let filled = fields.fill(contract, tag, value, &mut RequestMarks::default());
-    matches!(filled, Err(NotOverTmp::Value(_))).then_some(value)
+    filled.is_err()
+}
+
+/// The mistake that a user's value is not in the `map` of the line group.
+fn unmapped(at: usize, key: &str, tag: Tag, group: &str, value: &[u8]) -> Diagnostic {
+    let value = String::from_utf8_lossy(value);
+    let what = format!(
+        "{key} gives tag {tag} the value \"{value}\", which map of line_group {group} does not have"
+    );
+    let hint = format!("write a value of that map.{tag}, or add this one to it");
+    Diagnostic::new(at, what, hint)
 }
 
 fn misfit(at: usize, key: &str, tag: Tag, field: TmpField, value: &[u8]) -> Diagnostic {

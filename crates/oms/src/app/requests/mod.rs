@@ -87,13 +87,14 @@ impl Oms {
         let unusual = self.first_to_look_at(index, message);
         let lost = unusual.and_then(|from| {
             let lost = self.look_closer(index, None, message, from);
-            // A parent stays here: no venue gets the fields of its requests.
-            let is_parent = || {
-                let order = self.core.named(&change);
-                order.is_some_and(|order| order.state == OrderState::Parent)
-            };
-            let first = self.gathered.first_tag().map(Into::into);
-            lost.or_else(|| first.filter(|_| is_parent()))
+            let order = self.core.named(&change);
+            if order.is_none_or(|order| order.state != OrderState::Parent) {
+                return lost;
+            }
+            // A parent stays here: no venue gets the fields of its requests, nor those that settings add to them.
+            let first = self.gathered.first_tag().filter(|tag| message.has(*tag));
+            self.gathered.clear();
+            lost.or(first.map(Into::into))
         });
         if let Some(lost) = lost {
             let (core, mut out) = self.parts(outbox, None);

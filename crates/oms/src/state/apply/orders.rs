@@ -351,7 +351,8 @@ impl OmsState {
         {
             match self.carried.marks_of(request) {
                 Some(marks) => order.marks = marks,
-                // Before it is sent, the values that it has over TMP follow from its fields anew.
+                // The group of an order that waits to be sent again speaks FIX, the line that it was on TMP: its values
+                // follow from its fields anew.
                 None if order.state.is_unsent() && self.carried.differ(order.number, request) => {
                     order.marks = RequestMarks::default();
                 }

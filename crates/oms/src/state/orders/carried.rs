@@ -74,7 +74,8 @@ impl Carried {
     /// Whether the order would have other fields if a replace were carried out.
     #[cold]
     pub(crate) fn differ(&self, order: Number, request: Number) -> bool {
-        self.fields.get(&order) != self.fields.get(&request)
+        let all = |CarriedFields { header, body, kept }| [header, body, kept].concat();
+        all(self.of(order)) != all(self.of(request))
     }
 
     /// Applies a replace that was carried out: from now on the order has the fields of the replace, those that it

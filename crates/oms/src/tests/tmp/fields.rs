@@ -8,6 +8,7 @@ use super::marks::{life, marked};
 use super::*;
 use crate::decide::reload::{NewSettings, ReloadKind, SettingsSource};
 
+mod kept;
 mod mistakes;
 
 /// Each field of TMP has a tag of its own.
@@ -258,7 +259,11 @@ fn an_order_that_is_sent_again_has_the_same_fields_unless_they_were_replaced() {
         let table = format!("{{order_source = 9717, cm_id = '{member}'}}");
         settings(&table, "").replace("times = 2\n", "times = 2\nafter = \"4s\"\n")
     };
-    for (replaced, wanted) in [(false, "5 B D G 904"), (true, "12 B D M 904")] {
+    for (replaced, wanted) in [
+        (None, "5 B D G 904"),
+        (Some(""), "5 B D G 904"),
+        (Some("|9717=M"), "5 B D M 904"),
+    ] {
         for with_checkpoint in [false, true] {
             let mut floor = Floor::with(&of("5"), 1, |_| {});
             floor.connect(0);
@@ -270,8 +275,8 @@ fn an_order_that_is_sent_again_has_the_same_fields_unless_they_were_replaced() {
             floor.restart(with_checkpoint);
             floor.pass(2 * SECOND);
             floor.connect(0);
-            if replaced {
-                floor.reprice(&id, "101", "|9717=M");
+            if let Some(more) = replaced {
+                floor.reprice(&id, "101", more);
             }
             assert_eq!(floor.got(), []);
             floor.pass(3 * SECOND);
@@ -313,7 +318,7 @@ fn both_sides_of_a_quote_have_its_fields() {
 #[test]
 fn contracts_change_the_values_and_constants_replace_those_of_the_link() {
     // The user's own value, then what the line group makes of it.
-    let user = "conditional = 2\nset = {9718 = '7x9'}\nmap.9717 = {a = 'b', c = 'X'}\n";
+    let user = "conditional = 2\nset = {9718 = '7x9'}\nmap.9717 = {a = 'b'}\n";
     let map = "map.9717 = {b = 'G'}";
     let table = "{order_source = 9717, info_source = 9718, investor_flag = 'Z', cm_id = '12'}";
     let settings = settings(table, map).replace("conditional = 2\n", user);

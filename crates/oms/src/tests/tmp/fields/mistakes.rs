@@ -198,6 +198,28 @@ fn tables_with_mistakes_are_refused_where_they_stand() {
         said.len() == 1 && said[0].starts_with("{9717") && said[0].contains(what),
         "{said:?}"
     );
+    for (user, keys, what) in [
+        (
+            "map.9717 = {a = \"abc\"}",
+            "",
+            "map gives tag 9717 the value \"abc\", which cm_id cannot have",
+        ),
+        (
+            "map.9717 = {a = \"4\", b = \"1\"}",
+            "map.9717 = {4 = '8'}",
+            "map gives tag 9717 the value \"1\", which map of line_group FUT does not have",
+        ),
+        (
+            "set = {9717 = \"1\"}",
+            "map.9717 = {4 = '8'}",
+            "set gives tag 9717 the value \"1\", which map of line_group FUT does not have",
+        ),
+    ] {
+        let user = format!("conditional = 2\n{user}\n");
+        let of_user = settings("{cm_id = 9717}", keys).replace("conditional = 2\n", &user);
+        let said = mistakes(&of_user);
+        assert!(said.len() == 1 && said[0].contains(what), "{said:?}");
+    }
     let own = settings("{cm_id = 9717}", "").replace(
         "[[account]]\nname = \"A1\"",
         "[oms.own_tags]\nvalidity = 9717\n[[account]]\nname = \"A1\"",
