@@ -165,3 +165,37 @@ pub(super) fn remove_older(folder: &Path, date: u32) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_state_is_used_when_it_is_whole_and_of_the_note_before_the_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let (date, state) = (20_261_123, OmsState::default());
+        let file = path(folder, date);
+        assert!(read(folder, date, 8).is_none(), "there is none");
+        write(&file, folder, &state, 7).unwrap();
+        let found = read(folder, date, 8).unwrap();
+        assert_eq!(found.hash(), state.hash());
+        assert!(is_kept(&file, 8) && !is_kept(&file, 9) && read(folder, date, 9).is_none());
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 1);
+        let whole = fs::read(&file).unwrap();
+        let version = format!(" {} 7 ", state.form().1);
+        let text = String::from_utf8_lossy(&whole).replacen(&version, " 0 7 ", 1);
+        let cut = &whole[..whole.len() - 1];
+        let mut other = whole.clone();
+        let at = whole.iter().position(|byte| *byte == b'\n').unwrap() - 1;
+        other[at] ^= 1;
+        for wrong in [text.as_bytes(), cut, &other, b""] {
+            fs::write(&file, wrong).unwrap();
+            assert!(read(folder, date, 8).is_none());
+        }
+        remove_older(folder, date);
+        assert!(file.exists());
+        remove_older(folder, date + 1);
+        assert!(!file.exists());
+    }
+}
