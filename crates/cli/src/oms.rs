@@ -563,13 +563,8 @@ fn order(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     }
     writeln!(io::stdout(), "{}", table(&text))?;
     match stamps {
-        OrderStamps::Found(stamps) => show_stamps(&stamps)?,
+        OrderStamps::Found(stamps) => history::show_stamps(&stamps)?,
         OrderStamps::Missing(why) => writeln!(io::stdout(), "{}", Escaped(why.as_bytes()))?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn show_stamps(stamps: &[fixwire_stamps::Stamp]) -> io::Result<()> {
-    let (head, rows) = OrderStamps::table(stamps);
-    write!(io::stdout(), "{head}\n{}", table(&rows))
 }

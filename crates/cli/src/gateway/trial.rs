@@ -16,7 +16,7 @@ use super::events::remark;
 use super::result::RulesTrial;
 use super::show::{Shown, Summary};
 use crate::failure::{self, Failure, tell};
-use crate::log::identity::{Identity, Sender, sender};
+use crate::log::identity::{Sender, SessionIdentity, sender};
 use crate::log::tell_left_out;
 use crate::reading::Reading;
 
@@ -93,7 +93,7 @@ pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
 struct Trying<'a> {
     args: &'a TryArgs,
     loaded: &'a LoadedGateway,
-    peers: Vec<Identity>,
+    peers: Vec<SessionIdentity>,
     /// The session of all messages.
     from: Option<usize>,
     active: Vec<bool>,
@@ -130,7 +130,7 @@ impl<'a> Trying<'a> {
         Ok(Self {
             args,
             loaded,
-            peers: settings.sessions.iter().map(Identity::of).collect(),
+            peers: settings.sessions.iter().map(SessionIdentity::of).collect(),
             from: args.from.as_ref().map(place).transpose()?,
             active,
             trial: RulesTrial::new(loaded),
@@ -216,7 +216,7 @@ fn moment(message: &Message<'_>) -> Now {
 
 /// The session that a message came from; `None` when one of the sessions of the file sent the message.
 fn find(
-    sessions: &[Identity],
+    sessions: &[SessionIdentity],
     from: Option<usize>,
     message: &Message<'_>,
 ) -> Result<Option<usize>, String> {

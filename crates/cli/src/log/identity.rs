@@ -4,7 +4,7 @@ use fixwire::settings::{Id, SessionSettings};
 use fixwire_protocol::{Message, Tag, tag};
 
 /// The CompIDs and SubIDs in messages from a session's peer.
-pub struct Identity {
+pub struct SessionIdentity {
     begin_string: Vec<u8>,
     /// SenderCompID, SenderSubID, SenderLocationID.
     peer: [Vec<u8>; 3],
@@ -32,7 +32,7 @@ const TARGET: [Tag; 3] = [
     tag::TARGET_LOCATION_ID,
 ];
 
-impl Identity {
+impl SessionIdentity {
     pub fn of(session: &SessionSettings) -> Self {
         let text = |id| session.text(id).unwrap_or_default().as_bytes().to_vec();
         Self {
@@ -72,7 +72,7 @@ impl Identity {
 /// # Errors
 ///
 /// No session of the file has these CompIDs.
-pub fn sender(sessions: &[Identity], message: &Message<'_>) -> Result<Sender, String> {
+pub fn sender(sessions: &[SessionIdentity], message: &Message<'_>) -> Result<Sender, String> {
     let best = |peer_sent: bool| {
         let fitting = sessions.iter().enumerate().filter_map(|(at, session)| {
             let shared = match peer_sent {

@@ -50,7 +50,10 @@ pub(super) fn read_moment(text: &str) -> Result<MomentArg, String> {
             Some(at.ok().filter(|_| is_date).ok_or_else(wrong)?.0)
         }
     };
-    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let (clock, fraction) = match time.find('.') {
+        Some(at) => (&time[..at], &time[at + 1..]),
+        None => (time, ""),
+    };
     let is_short = clock.len() == 5;
     let is_fraction =
         (1..=9).contains(&fraction.len()) && fraction.bytes().all(|it| it.is_ascii_digit());

@@ -11,17 +11,13 @@ use super::answers::{Ask, readable_journal, show};
 use crate::failure::{self, Failure};
 pub use roll::{DayFilesPlan, DayFilesThread, check};
 
-use files::{DayFiles, Others};
+use files::{DayFiles, Others, shown};
 use source::FoundDay;
 
 mod begin;
 mod files;
 mod roll;
 mod source;
-
-/// Why there is no Parquet.
-#[cfg(not(feature = "parquet"))]
-const NO_PARQUET: &str = "this fixwire was built without the feature parquet";
 
 /// Arguments of `fixwire oms day`.
 #[derive(Args, Debug)]
@@ -72,16 +68,6 @@ fn date(text: &str) -> Result<u32, String> {
     let (year, month, day) = (parsed.year(), parsed.month(), parsed.day());
     let number = i32::from(year) * 10_000 + i32::from(month) * 100 + i32::from(day);
     u32::try_from(number).map_err(|_| wrong())
-}
-
-/// 20261123 as 2026-11-23.
-fn shown(date: u32) -> String {
-    format!(
-        "{}-{:02}-{:02}",
-        date / 10_000,
-        date / 100 % 100,
-        date % 100
-    )
 }
 
 /// Writes the tables of a day.

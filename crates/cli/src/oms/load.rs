@@ -7,7 +7,7 @@ use fixwire::schedule::TimeZone;
 use fixwire::settings::{Id, LoadError, Problem, SessionSettings, Settings, Source};
 use fixwire_oms::load::Diagnostic;
 use fixwire_oms::rules::{DayBegins, RiskRules};
-use fixwire_oms::trial::Trial;
+use fixwire_oms::trial::OmsTrial;
 use fixwire_oms::{Oms, OmsListener, OmsSession, OmsTmpLine};
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, TimestampWriter};
@@ -56,9 +56,9 @@ fn parts(
 /// # Errors
 ///
 /// See [`load`].
-pub fn trial(source: &Source, settings: &Settings) -> Result<Trial, LoadError> {
+pub fn trial(source: &Source, settings: &Settings) -> Result<OmsTrial, LoadError> {
     let (rules, sessions, _) = parts(source, settings)?;
-    Ok(Trial::new(rules, sessions, |oms| {
+    Ok(OmsTrial::new(rules, sessions, |oms| {
         oms.set_day_finder(trading_day);
     }))
 }

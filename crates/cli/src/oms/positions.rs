@@ -22,6 +22,7 @@ use fixwire_protocol::{Ledger as _, Timestamp};
 use serde_json::{Value, json};
 
 use super::answers::{self, Ask, question, table};
+use super::history::LeftNotes;
 use super::{answer, command, mistakes, read};
 use crate::failure::Failure;
 use crate::session::{EngineFlags, if_running, store};
@@ -368,90 +369,6 @@ fn read_notes<T>(
     }
     left.check(&store)?;
     Ok(done.unwrap_or_else(|| first(left.before())))
-}
-
-/// The notes that are left of a journal, from the first one or from the oldest checkpoint on. The journal may have notes
-/// from before this checkpoint, without the state before them (JournalKeep).
-pub(super) struct LeftNotes {
-    /// The oldest checkpoint, and the number of its last note.
-    oldest: Option<(OmsState, u64)>,
-    /// The state before the first note that is used.
-    before: Option<OmsState>,
-    /// The number of the next note that is used; `None` before a note is read.
-    next: Option<u64>,
-    /// The number of the first note that is missing.
-    missing: Option<u64>,
-}
-
-impl LeftNotes {
-    /// Reads the oldest checkpoint.
-    ///
-    /// # Errors
-    ///
-    /// A checkpoint cannot be read.
-    pub(super) fn new(store: &Path) -> Result<Self, Failure> {
-        let failure = |error: JournalError| Failure::Text(error.to_string());
-        let mut state = OmsState::default();
-        let name = state.form().0;
-        let states = journal::stored_states(store).map_err(failure)?;
-        let states = states.into_iter().flatten().filter(|it| it.name == name);
-        let oldest = match states.map(|state| state.note).min() {
-            Some(note) => journal::state_before(store, name, note + 1).map_err(failure)?,
-            None => None,
-        };
-        if let Some(oldest) = &oldest {
-            let read = state.read(oldest.version, &oldest.state);
-            read.map_err(|why| {
-                Failure::Text(format!("{}: the oldest checkpoint: {why}", store.display()))
-            })?;
-        }
-        Ok(Self {
-            oldest: oldest.map(|found| (state, found.note)),
-            before: None,
-            next: None,
-            missing: None,
-        })
-    }
-
-    /// Whether this note is used: it is not in the state before, and none before it is missing.
-    pub(super) fn is_next(&mut self, number: u64) -> bool {
-        let next = *self.next.get_or_insert_with(|| {
-            let oldest = self.oldest.take().filter(|_| number > 1);
-            let (before, note) = oldest.unwrap_or_default();
-            self.before = Some(before);
-            note + 1
-        });
-        if number > next {
-            self.missing.get_or_insert(next);
-        }
-        if number != next || self.missing.is_some() {
-            return false;
-        }
-        self.next = Some(number + 1);
-        true
-    }
-
-    /// The state before the first note that is used.
-    pub(super) fn before(&mut self) -> OmsState {
-        let oldest = self.oldest.take().map(|(state, _)| state);
-        self.before.take().or(oldest).unwrap_or_default()
-    }
-
-    /// Refuses a journal of which notes are missing.
-    ///
-    /// # Errors
-    ///
-    /// The missing note.
-    pub(super) fn check(&self, store: &Path) -> Result<(), Failure> {
-        match self.missing {
-            Some(missing) => Err(Failure::Text(format!(
-                "event {missing} is missing in the journal {}: its segment was removed (JournalKeep); if an engine is \
-                 running, try again",
-                store.display()
-            ))),
-            None => Ok(()),
-        }
-    }
 }
 
 /// Reads the journal for what fills have changed since a moment.

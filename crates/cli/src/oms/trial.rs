@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use fixwire::journal::Direction;
 use fixwire::settings::Source;
-use fixwire_oms::trial::{ChangedRequest, RequestCounts, Trial, TrialResult};
+use fixwire_oms::trial::{ChangedRequest, OmsTrial, RequestCounts, TrialResult};
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::{Decoder, Precision, SessionId, Timestamp, TimestampWriter, tag};
 use fixwire_reader::{LogEntry, LogPlace, LogReader, LogStep, ReadOptions};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::answers::table;
 use super::load;
 use crate::failure::{self, Failure, tell};
-use crate::log::identity::{Identity, Sender, sender};
+use crate::log::identity::{Sender, SessionIdentity, sender};
 use crate::log::tell_left_out;
 use crate::reading::Reading;
 
@@ -66,7 +66,7 @@ pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
     failure::show(&settings.report);
     let mut playing = Playing {
         trial: load::trial(&source, &settings)?,
-        sessions: settings.sessions.iter().map(Identity::of).collect(),
+        sessions: settings.sessions.iter().map(SessionIdentity::of).collect(),
         decoder: Decoder::with_capacity(FIELDS),
         unknown: 0,
     };
@@ -102,8 +102,8 @@ pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
 }
 
 struct Playing {
-    trial: Trial,
-    sessions: Vec<Identity>,
+    trial: OmsTrial,
+    sessions: Vec<SessionIdentity>,
     decoder: Decoder,
     /// Messages that belong to no session.
     unknown: u64,

@@ -10,7 +10,8 @@ use fixwire_protocol::{
     OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp, tag,
 };
 
-use super::{Oms, names};
+use super::Oms;
+use super::requests::names;
 use crate::decide::reload::RELOAD;
 use crate::decide::venue::VenueId;
 use crate::decide::work::earlier;

@@ -10,9 +10,10 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Field, Message, SOH, Tag, tag};
 
+use super::Oms;
 use super::fields::{FieldUse, first_unusual};
+use super::requests::names;
 use super::session::Reach;
-use super::{Oms, names};
 use crate::fix::carried::{LineContract, whose};
 use crate::state::orders::Order;
 use crate::values::fields::carried::{CarriedFields, SentBecause, group_len, splits};

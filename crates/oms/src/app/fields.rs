@@ -3,7 +3,8 @@
 
 use fixwire_protocol::{Field, Message, Tag, tag};
 
-use super::{Oms, names};
+use super::Oms;
+use super::requests::names;
 use crate::state::tag_counts::ContractOf;
 use crate::values::fields::carried::SentBecause;
 use crate::values::fields::contract::{Passage, Treatment};

@@ -39,7 +39,6 @@ mod fields;
 mod frames;
 pub(crate) mod market_watches;
 mod markets;
-mod names;
 mod out;
 mod recoveries;
 mod refusals;

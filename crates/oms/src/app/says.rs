@@ -3,7 +3,8 @@
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
 
-use super::{Oms, names};
+use super::Oms;
+use super::requests::names;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport, cut};

@@ -7,8 +7,9 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Now, Outbox, SessionId};
 
+use super::requests::names;
 use super::session::OmsSession;
-use super::{Oms, STEP, names};
+use super::{Oms, STEP};
 use crate::decide::settings::kept_names;
 use crate::desk::notice::OmsEvent;
 use crate::fix::clients::Client;

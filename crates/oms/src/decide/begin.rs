@@ -7,13 +7,14 @@ use alloc::vec::Vec;
 use fixwire_ledger::Wire as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::settings::{ChangedName, KeptNames, NameOf, changed_names, name_on};
+use crate::decide::settings::{ChangedName, KeptNames, changed_names, name_on};
 use crate::state::event::{
     CopyEvent, DayEvent, LimitEvent, LineEvent, OrderEvent, PoolEvent, RequestEvent, SetupEvent,
     SpreadEvent,
 };
 use crate::state::orders::Order;
 use crate::state::orders::exec_ids::ExecIds;
+use crate::state::orders::venue_names::NameOf;
 use crate::state::roll::RollCause;
 use crate::state::spreads::SpreadLeg;
 use crate::values::ids::InstrumentNo;

@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Decimal, Ledger as _};
 
 use crate::decide::queue::Lines;
-use crate::decide::settings::NameOf;
 use crate::decide::work::Work;
 use crate::state::OmsState;
 use crate::state::apply::fill_time::{is_dated_back, traded};
@@ -17,6 +16,7 @@ use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::known_prices::{AcceptedTerms, Prices};
 use crate::state::orders::own::OwnOrders;
 use crate::state::orders::venue_ids::VenueIds;
+use crate::state::orders::venue_names::NameOf;
 use crate::state::pools::{PoolNumber, Pools};
 use crate::state::proposal::Proposal;
 use crate::values::fields::carried::CarriedFields;
@@ -288,7 +288,11 @@ impl Core {
         let Some(order) = order else {
             return false;
         };
-        if !self.rule(order.instrument).is_ok_and(|it| it.has_effect) {
+        let rule = self.instruments.get(order.instrument);
+        if !rule
+            .and_then(Option::as_ref)
+            .is_some_and(|it| it.has_effect)
+        {
             return false;
         }
         if !matches!(event, OrderEvent::Order(LifecycleEvent::Filled { .. })) {

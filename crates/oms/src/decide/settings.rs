@@ -14,7 +14,7 @@ use crate::decide::work::is_unknown;
 use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::own::OwnOrders;
-use crate::state::orders::venue_names::{is_same_instrument, value_of};
+use crate::state::orders::venue_names::{NameOf, is_same_instrument, value_of};
 use crate::state::pools::Pools;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
 use crate::values::reason::{Reason, Why};
@@ -341,24 +341,6 @@ impl Core {
             }
         }
         Ok(())
-    }
-}
-
-/// What a name at a venue is for.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum NameOf {
-    Instrument(InstrumentNo),
-    Account(AccountNo),
-}
-
-impl NameOf {
-    /// The instrument or account, as texts name it.
-    pub(crate) fn text(self, state: &OmsState) -> String {
-        let (kind, name) = match self {
-            Self::Instrument(of) => ("symbol", state.instruments().name(of)),
-            Self::Account(of) => ("account", state.accounts().name(of)),
-        };
-        format!("{kind} {}", String::from_utf8_lossy(name))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Messages on sessions to venues: writes orders and requests, reads reports.
 
+pub(crate) mod names;
+
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
@@ -11,7 +13,6 @@ use siphasher::sip::SipHasher13;
 use super::PutQuantity as _;
 use super::carried::{CarriedPart, LineContract};
 use super::inquiries;
-use super::names::{Named, NamingLine};
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
@@ -24,6 +25,7 @@ use crate::values::locate::put_locate;
 use crate::values::show::{Digits, digits, price, two_numbers};
 use crate::values::units::Scales;
 use crate::values::value::{Effect, End, Number, RequestKind, Side};
+use names::{Named, NamingLine};
 
 /// The ClOrdID(11) that an order or request has at the venue.
 fn venue_id(order: Number, request: Number) -> Digits {

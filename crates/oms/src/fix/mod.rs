@@ -11,7 +11,6 @@ pub(crate) mod lines;
 pub(crate) mod market_requests;
 pub(crate) mod markets;
 pub(crate) mod mass;
-pub(crate) mod names;
 pub(crate) mod prices;
 pub(crate) mod quotes;
 mod reject_codes;
@@ -27,6 +26,7 @@ use fixwire_protocol::{Body, Tag};
 
 use crate::values::show::price;
 use crate::values::value::Quantity;
+pub(crate) use lines::names;
 
 /// Writes quantities.
 pub(crate) trait PutQuantity {

@@ -12,8 +12,9 @@ use fixwire_text::{Diagnostic, TomlTable, TomlValue};
 
 use super::Reader;
 use crate::values::fields::SETS_MAX;
-use crate::values::fields::carried::has_member;
-use crate::values::fields::contract::{Contract, ContractKey, FieldRule, MapTable};
+use crate::values::fields::contract::{
+    Contract, ContractKey, FieldRule, MapTable, TAGS, why_not_single,
+};
 use crate::values::fields::field_table::{REQUESTS, why_not};
 
 /// The FIX versions that clients use.
@@ -77,7 +78,7 @@ impl Reader<'_> {
         let mut tags = Vec::new();
         for (at, tag) in items {
             let tag = tag.and_then(|tag| Tag::try_from(tag).ok());
-            match tag.filter(|tag| MOST.contains(tag)) {
+            match tag.filter(|tag| TAGS.contains(tag)) {
                 None => self.wrong(at, &*what, &*hint),
                 Some(tag) => {
                     if self.name_tag(contract, at, tag, rule.clone()) {
@@ -105,7 +106,7 @@ impl Reader<'_> {
         rule: Result<FieldRule, Diagnostic>,
     ) {
         let tag = fixwire_text::number(value.key).and_then(|tag| Tag::try_from(tag).ok());
-        let Some(tag) = tag.filter(|tag| MOST.contains(tag)) else {
+        let Some(tag) = tag.filter(|tag| TAGS.contains(tag)) else {
             let what = format!("{} in {} is not a tag", value.key, key.name());
             return self.wrong(value.at, what, "write the number of the field");
         };
@@ -174,9 +175,6 @@ impl Reader<'_> {
     }
 }
 
-/// Tags that settings may name.
-pub(super) const MOST: core::ops::RangeInclusive<Tag> = 1..=99_999;
-
 fn table<'d>(value: TomlValue<'d>, example: &str) -> Result<TomlTable<'d>, Diagnostic> {
     value.table().map_err(|_| {
         let what = format!("{} must be a table of tags", value.key);
@@ -210,36 +208,6 @@ fn map_table(value: TomlValue<'_>) -> Result<MapTable, Diagnostic> {
         return Err(value.wrong(what, "write each value and what it becomes: {A = \"P\"}"));
     }
     Ok(map)
-}
-
-/// Why a field cannot have a single value, for example because it is in a group; `None` if it can.
-pub(super) fn why_not_single(
-    dictionaries: &[Dictionary],
-    tag: Tag,
-    key: ContractKey,
-) -> Option<&'static str> {
-    let (mut is_alone, mut is_member) = (false, false);
-    for dictionary in dictionaries {
-        let field = dictionary.field(tag);
-        if field.is_some_and(|field| field.partner.is_some()) {
-            return Some("its length is a field of its own");
-        }
-        for msg_type in ["D", "G", "F"] {
-            let message = dictionary.message(msg_type.as_bytes());
-            let parts = message.into_iter().chain([dictionary.header()]);
-            for member in parts.flat_map(|part| part.members()) {
-                if member.tag == tag {
-                    if member.group.is_some() {
-                        return Some("it counts the entries of a group");
-                    }
-                    is_alone = true;
-                }
-                is_member |= member.group.as_ref().is_some_and(|it| has_member(it, tag));
-            }
-        }
-    }
-    let has_no_place = key == ContractKey::Set && is_member && !is_alone;
-    has_no_place.then_some("it is part of a group")
 }
 
 /// The tag of the data that belongs to the tag of a length, or the other way round.

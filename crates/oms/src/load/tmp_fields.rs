@@ -9,9 +9,8 @@ use fixwire_protocol::{Tag, tag};
 use fixwire_text::{Diagnostic, TomlTable, TomlValue, listed, nearest, tables};
 
 use super::Reader;
-use super::contracts::{MOST, why_not_single};
 use super::registry::TableRule;
-use crate::values::fields::contract::{Contract, ContractKey, Treatment};
+use crate::values::fields::contract::{Contract, ContractKey, TAGS, Treatment, why_not_single};
 use crate::values::fields::field_table::why_not;
 use crate::values::fields::tmp_fields::{TmpField, TmpFields};
 use crate::values::marks::RequestMarks;
@@ -65,7 +64,7 @@ fn source(
             });
     }
     let tag = value.whole().and_then(|tag| Tag::try_from(tag).ok());
-    let Some(tag) = tag.filter(|tag| MOST.contains(tag)) else {
+    let Some(tag) = tag.filter(|tag| TAGS.contains(tag)) else {
         let what = format!("{name} must be a tag from 1 to 99999, or a constant in quotes");
         let hint = format!("write the number of the field: {name} = 9717; a constant is {values}");
         return Err(value.wrong(what, hint));

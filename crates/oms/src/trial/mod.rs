@@ -1,7 +1,7 @@
 //! A recorded day against other settings: which requests an OMS with these settings would have rejected, and how near
 //! its limits the other orders came.
 //!
-//! A [`Trial`] gives the requests of a record to an OMS that has no engine. In place of the venue it answers each order
+//! A [`OmsTrial`] gives the requests of a record to an OMS that has no engine. In place of the venue it answers each order
 //! as the reports of the record to the client say: accepted, filled, cancelled, replaced, rejected, expired.
 
 mod answers;
@@ -21,7 +21,7 @@ use fixwire_protocol::{
 };
 
 pub use result::{
-    ChangedRequest, ControlCount, LeftOut, LimitUse, LostFills, RequestCounts, TrialResult,
+    ChangedRequest, ControlCount, LimitUse, LostFills, NotPlayed, RequestCounts, TrialResult,
 };
 
 use crate::app::{Oms, OmsSession};
@@ -34,7 +34,7 @@ use requests::{Outcome, Requests};
 use result::Findings;
 
 /// An OMS over which a record is played. Its lines over TMP speak FIX 4.4 here, so what only TMP refuses is not tried.
-pub struct Trial {
+pub struct OmsTrial {
     oms: Oms,
     versions: Vec<Version>,
     outbox: Outbox,
@@ -52,7 +52,7 @@ pub struct Trial {
     reads_answer: bool,
 }
 
-impl Trial {
+impl OmsTrial {
     /// A trial of these settings with the sessions of their file. `set_up` may complete the OMS before its start.
     #[must_use]
     pub fn new(

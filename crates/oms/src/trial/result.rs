@@ -92,7 +92,7 @@ pub struct LostFills {
 
 /// Messages that were not played.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct LeftOut {
+pub struct NotPlayed {
     /// What they are: a MsgType(35), or a kind of report.
     pub what: String,
     /// How many.
@@ -121,7 +121,7 @@ pub struct TrialResult {
     /// Fills of orders that are rejected, or have ended, in the trial.
     pub lost: LostFills,
     /// What was not played.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<NotPlayed>,
 }
 
 /// A scope and a control by their numbers.
@@ -215,7 +215,7 @@ pub(super) fn finish(state: &OmsState, requests: Requests, findings: Findings) -
         ..TrialResult::default()
     };
     let left_out = findings.left_out.into_iter();
-    let left_out = left_out.map(|(what, count)| LeftOut { what, count });
+    let left_out = left_out.map(|(what, count)| NotPlayed { what, count });
     result.left_out = left_out.collect();
     for request in requests.all() {
         count(&mut result, request);

@@ -8,7 +8,7 @@ use fixwire_engine::protocol::{Decoder, SessionId, Timestamp};
 use fixwire_harness::Random;
 use fixwire_oms::OmsSession;
 use fixwire_oms::load::load;
-use fixwire_oms::trial::{Trial, TrialResult};
+use fixwire_oms::trial::{OmsTrial, TrialResult};
 
 use crate::desk::{Desk, Input, Said, Setup, dictionary};
 
@@ -267,7 +267,7 @@ fn try_out(record: &[Row], limits: &str, versions: [Version; 2]) -> TrialResult 
         dictionary: dictionary(*version),
         ids: Vec::new(),
     });
-    let mut trial = Trial::new(rules, sessions.collect(), |_| {});
+    let mut trial = OmsTrial::new(rules, sessions.collect(), |_| {});
     let mut decoder = Decoder::with_capacity(256);
     for row in record {
         let (msg_type, body) = (&row.msg_type, &row.body);

@@ -13,7 +13,7 @@ use fixwire_protocol::Ledger as _;
 use super::super::answers::unreadable;
 use super::super::archive::Notes;
 use super::files::not_written;
-use super::shown;
+use super::files::shown;
 use crate::failure::Failure;
 
 /// Before the date in the name of a file.
@@ -45,7 +45,7 @@ fn is_kept(path: &Path, first: u64) -> bool {
     read.is_ok() && is_of(&line, first.saturating_sub(1))
 }
 
-/// The kept state before the note `first`; `None` when there is none that can be used.
+/// The kept state before the note `first`; `None` if it is missing or cannot be used.
 pub(super) fn read(folder: &Path, date: u32, first: u64) -> Option<OmsState> {
     let bytes = fs::read(path(folder, date)).ok()?;
     let end = bytes.iter().position(|byte| *byte == b'\n')? + 1;
@@ -176,7 +176,7 @@ mod tests {
         let folder = folder.path();
         let (date, state) = (20_261_123, OmsState::default());
         let file = path(folder, date);
-        assert!(read(folder, date, 8).is_none(), "there is none");
+        assert!(read(folder, date, 8).is_none(), "it is missing");
         write(&file, folder, &state, 7).unwrap();
         let found = read(folder, date, 8).unwrap();
         assert_eq!(found.hash(), state.hash());

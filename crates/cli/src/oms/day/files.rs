@@ -13,9 +13,12 @@ use fixwire_reader::ExportColumns;
 use fixwire_reader::{ParquetExport, ParquetKind, ParquetValue};
 use rustix::process::{Pid, test_kill_process};
 
-use super::shown;
 use crate::failure::Failure;
 use crate::log::moment;
+
+/// Why there is no Parquet.
+#[cfg(not(feature = "parquet"))]
+pub(super) const NO_PARQUET: &str = "this fixwire was built without the feature parquet";
 
 /// The actions of operators, beside the tables of the OMS.
 const ACTIONS: (&str, &[&str]) = ("actions", &["time", "session", "action"]);
@@ -302,7 +305,7 @@ impl Out {
                 Ok(Self::Parquet(Box::new(export)))
             }
             #[cfg(not(feature = "parquet"))]
-            DayFormat::Parquet => Err(io::Error::other(super::NO_PARQUET)),
+            DayFormat::Parquet => Err(io::Error::other(NO_PARQUET)),
         }
     }
 
@@ -335,4 +338,14 @@ impl Out {
 
 pub(super) fn not_written(path: &Path, error: &io::Error) -> Failure {
     Failure::Text(format!("{} cannot be written: {error}", path.display()))
+}
+
+/// 20261123 as 2026-11-23.
+pub(super) fn shown(date: u32) -> String {
+    format!(
+        "{}-{:02}-{:02}",
+        date / 10_000,
+        date / 100 % 100,
+        date % 100
+    )
 }

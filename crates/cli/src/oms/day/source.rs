@@ -12,7 +12,7 @@ use fixwire_protocol::Ledger as _;
 use super::super::answers::unreadable;
 use super::begin;
 use super::files::DayFiles;
-use super::shown;
+use super::files::shown;
 use crate::failure::Failure;
 
 /// Why a day is not read to its end.

@@ -1,5 +1,6 @@
 //! Requests of clients for orders and quotes, and for the status of orders.
 
+pub(super) mod names;
 pub(super) mod routes;
 
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};

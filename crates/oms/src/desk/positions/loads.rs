@@ -11,8 +11,8 @@ use siphasher::sip::SipHasher24;
 
 use super::doubts::Doubts;
 use super::{
-    Change, Given, PositionQuantities, change, find, guard, has_effect, is_confirmed, place_name,
-    signed,
+    Change, Given, PositionQuantities, change, find, guard_place, has_effect, is_confirmed,
+    place_name, signed,
 };
 use crate::decide::core::{Core, Sink};
 use crate::state::event::{OrderEvent, SetupEvent};
@@ -331,7 +331,7 @@ pub(crate) fn load_positions(
     let mut kills = 0;
     for change in &changed {
         // Scopes of further rows follow with their next order.
-        if kills < KILLS && guard(core, at, change.place, sink) {
+        if kills < KILLS && guard_place(core, at, change.place, sink) {
             kills += 1;
         }
     }

@@ -324,7 +324,7 @@ pub(crate) fn set_position(
         ));
     }
     core.emit(at, &OrderEvent::Setup(change.event(by)), sink);
-    guard(core, at, place, sink);
+    guard_place(core, at, place, sink);
     Ok(change.sentence(core.state()))
 }
 
@@ -338,7 +338,12 @@ fn signed(text: &str) -> Option<Decimal> {
 }
 
 /// Activates the kill switch of scopes whose limits the new position exceeds.
-fn guard(core: &mut Core, at: i64, (account, instrument): Place, sink: &mut impl Sink) -> bool {
+fn guard_place(
+    core: &mut Core,
+    at: i64,
+    (account, instrument): Place,
+    sink: &mut impl Sink,
+) -> bool {
     let party = Party {
         session: None,
         account: Some(account),

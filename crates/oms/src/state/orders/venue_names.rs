@@ -5,10 +5,13 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
 
 use fixwire_ledger::record;
 use fixwire_protocol::{Tag, tag};
 
+use crate::state::OmsState;
 use crate::values::fields::carried::each_field;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 
@@ -17,6 +20,24 @@ pub(crate) const NAME_MAX: usize = 384;
 
 /// Maximum number of fields of a name.
 pub(crate) const NAME_TAGS: usize = 12;
+
+/// What a name at a venue is for.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum NameOf {
+    Instrument(InstrumentNo),
+    Account(AccountNo),
+}
+
+impl NameOf {
+    /// The instrument or account, as texts name it.
+    pub(crate) fn text(self, state: &OmsState) -> String {
+        let (kind, name) = match self {
+            Self::Instrument(of) => ("symbol", state.instruments().name(of)),
+            Self::Account(of) => ("account", state.accounts().name(of)),
+        };
+        format!("{kind} {}", String::from_utf8_lossy(name))
+    }
+}
 
 /// The names on a line. Fields are `tag=value` with SOH, the venue's name first.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -5,7 +5,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
-use fixwire_protocol::Tag;
+use fixwire_protocol::{Dictionary, Tag};
+
+use super::carried::has_member;
 
 /// A key of `[[user]]` and `[[line_group]]` that names fields.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -235,4 +237,37 @@ impl Contract {
         let found = self.0.binary_search_by_key(&tag, |entry| entry.tag);
         found.ok().map(|at| &self.0[at])
     }
+}
+
+/// Tags that settings may name.
+pub(crate) const TAGS: core::ops::RangeInclusive<Tag> = 1..=99_999;
+
+/// Why a field cannot have a single value, for example because it is in a group; `None` if it can.
+pub(crate) fn why_not_single(
+    dictionaries: &[Dictionary],
+    tag: Tag,
+    key: ContractKey,
+) -> Option<&'static str> {
+    let (mut is_alone, mut is_member) = (false, false);
+    for dictionary in dictionaries {
+        let field = dictionary.field(tag);
+        if field.is_some_and(|field| field.partner.is_some()) {
+            return Some("its length is a field of its own");
+        }
+        for msg_type in ["D", "G", "F"] {
+            let message = dictionary.message(msg_type.as_bytes());
+            let parts = message.into_iter().chain([dictionary.header()]);
+            for member in parts.flat_map(|part| part.members()) {
+                if member.tag == tag {
+                    if member.group.is_some() {
+                        return Some("it counts the entries of a group");
+                    }
+                    is_alone = true;
+                }
+                is_member |= member.group.as_ref().is_some_and(|it| has_member(it, tag));
+            }
+        }
+    }
+    let has_no_place = key == ContractKey::Set && is_member && !is_alone;
+    has_no_place.then_some("it is part of a group")
 }

@@ -76,7 +76,7 @@ fn command(random: &mut Random, files: &mut Vec<String>) -> String {
 
 fn world(seed: u64, counts: &mut Counts) {
     let (mut twin, mut dice) = (Twin::new(seed), Dice::new(seed));
-    let mut random = Random::xorshift_star(seed.wrapping_mul(0x5851_F42D_4C95_7F2D) | 1);
+    let mut random = Random::new(seed);
     let mut files = Vec::new();
     for at in 0..LENGTH {
         let is_position = random.below(12) == 0;

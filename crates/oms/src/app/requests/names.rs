@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Message, Tag, tag};
 
-use super::{Oms, OmsSession};
+use crate::app::{Oms, OmsSession};
 use crate::decide::venue::VenueId;
 use crate::fix::names::{
     MissingTags, Renamed, VenueMessage, VenueNameIndex, has_field, symbol_by_id, symbol_of,
@@ -27,7 +27,7 @@ const MATURITY_DATE: Tag = 541;
 /// The symbol of the instrument that a request names by SecurityID(48) alone; `None` for other messages, whose entries
 /// may name several.
 #[inline]
-pub(super) fn unnamed(oms: &Oms, message: &Message<'_>) -> Option<Text> {
+pub(in crate::app) fn unnamed(oms: &Oms, message: &Message<'_>) -> Option<Text> {
     if oms.rules().securities.is_empty() || !message.has(tag::SECURITY_ID) {
         return None;
     }
@@ -42,7 +42,7 @@ pub(super) fn unnamed(oms: &Oms, message: &Message<'_>) -> Option<Text> {
 
 /// The reason to refuse a request whose SecurityID(48) names no instrument, or another one than its Symbol(55).
 #[cold]
-pub(super) fn other_security(oms: &Oms, message: &Message<'_>) -> Option<Reason> {
+pub(in crate::app) fn other_security(oms: &Oms, message: &Message<'_>) -> Option<Reason> {
     if oms.rules().securities.is_empty() {
         return None;
     }
@@ -74,7 +74,12 @@ pub(super) fn other_security(oms: &Oms, message: &Message<'_>) -> Option<Reason>
 
 /// Whether a field of a request is what the file of instruments has for the symbol of the request.
 #[cold]
-pub(super) fn is_of_symbol(oms: &Oms, message: &Message<'_>, of: Tag, value: &[u8]) -> bool {
+pub(in crate::app) fn is_of_symbol(
+    oms: &Oms,
+    message: &Message<'_>,
+    of: Tag,
+    value: &[u8],
+) -> bool {
     let state = oms.core.state();
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
     let instrument = state.instruments().find(symbol);
@@ -106,7 +111,7 @@ pub(super) fn is_of_symbol(oms: &Oms, message: &Message<'_>, of: Tag, value: &[u
 
 /// Handles a request as if it had this Symbol(55).
 #[cold]
-pub(super) fn with_symbol<T>(
+pub(in crate::app) fn with_symbol<T>(
     oms: &mut Oms,
     message: &Message<'_>,
     symbol: Text,
@@ -121,7 +126,7 @@ pub(super) fn with_symbol<T>(
 
 /// Handles a message of a line, or of a drop copy of its venue, as if it had the names of the OMS.
 #[inline]
-pub(super) fn in_own_names<T>(
+pub(in crate::app) fn in_own_names<T>(
     oms: &mut Oms,
     session: SessionNo,
     message: &Message<'_>,
@@ -169,7 +174,7 @@ fn line_of(oms: &Oms, session: SessionNo) -> SessionNo {
 }
 
 /// Finds the names at venues, at the start and after a reload.
-pub(super) fn find_names(oms: &mut Oms) {
+pub(in crate::app) fn find_names(oms: &mut Oms) {
     let state = oms.core.state();
     let all = &state.venue_names.0;
     let mut not_named = Table::default();
@@ -194,7 +199,7 @@ pub(super) fn find_names(oms: &mut Oms) {
 }
 
 /// One sentence for each field of a name at a venue that NewOrderSingle(D) of a line cannot have.
-pub(super) fn name_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
+pub(in crate::app) fn name_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
     let mut problems = Vec::new();
     for group in &rules.groups {
         let lines = sessions.iter().filter(|it| group.lines.contains(&it.name));
