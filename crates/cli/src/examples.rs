@@ -92,6 +92,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "oms position",
+        &[
+            "oms position set oms.toml A1 VOD long=500 --why 'transfer from another broker'",
+            "oms position history oms.toml --account A1",
+        ],
+    ),
+    (
         "oms position set",
         &["oms position set oms.toml A1 VOD long=500 --why 'transfer from another broker'"],
     ),

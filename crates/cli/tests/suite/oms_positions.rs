@@ -281,6 +281,8 @@ fn a_journal_whose_beginning_was_removed_is_read_from_its_oldest_checkpoint() {
         "NonStopSession = true\nJournalSegmentSize = \"2M\"\nJournalKeep = \"1s\"\n",
     )]);
     let (folder, begun) = (folder.path(), utc_now());
+    // A moment is at least a second ago.
+    sleep(Duration::from_millis(1_100));
     client.send("D", &order("A1", 10_000));
     let number = id(&venue.expect("D"));
     venue.send("8", &report(&number, 1, '0', (10_000, 0)));
