@@ -224,7 +224,7 @@ fn find(
         return Ok(from);
     }
     match sender(sessions, message) {
-        Ok(Sender::Peer(at)) => Ok(Some(at)),
+        Ok(Sender::Peer(session)) => Ok(Some(session.0 as usize)),
         Ok(Sender::Ours(_)) => Ok(None),
         Err(why) => Err(format!("{why}; select one with --from NAME")),
     }

@@ -1,7 +1,7 @@
 //! Which session of a settings file a message of a log belongs to, by its CompIDs.
 
 use fixwire::settings::{Id, SessionSettings};
-use fixwire_protocol::{Message, Tag, tag};
+use fixwire_protocol::{Message, SessionId, Tag, tag};
 
 /// The CompIDs and SubIDs in messages from a session's peer.
 pub struct SessionIdentity {
@@ -12,13 +12,13 @@ pub struct SessionIdentity {
     own: [Vec<u8>; 3],
 }
 
-/// The session of a message, by its place in the settings file.
+/// Who sent a message: an end of a session, which has the number of its place in the settings file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Sender {
-    /// The session's peer sent it.
-    Peer(usize),
-    /// Our side of the session sent it.
-    Ours(usize),
+    /// The session's peer.
+    Peer(SessionId),
+    /// Our side of the session.
+    Ours(SessionId),
 }
 
 const SENDER: [Tag; 3] = [
@@ -74,7 +74,8 @@ impl SessionIdentity {
 /// No session of the file has these CompIDs.
 pub fn sender(sessions: &[SessionIdentity], message: &Message<'_>) -> Result<Sender, String> {
     let best = |peer_sent: bool| {
-        let fitting = sessions.iter().enumerate().filter_map(|(at, session)| {
+        let numbered = (0..).map(SessionId).zip(sessions);
+        let fitting = numbered.filter_map(|(at, session)| {
             let shared = match peer_sent {
                 true => session.fits(message, &session.peer, &session.own),
                 false => session.fits(message, &session.own, &session.peer),

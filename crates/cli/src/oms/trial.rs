@@ -10,7 +10,7 @@ use fixwire::journal::Direction;
 use fixwire::settings::Source;
 use fixwire_oms::trial::{ChangedRequest, OmsTrial, RequestCounts, TrialResult};
 use fixwire_protocol::readable::Escaped;
-use fixwire_protocol::{Decoder, Precision, SessionId, Timestamp, TimestampWriter, tag};
+use fixwire_protocol::{Decoder, Precision, Timestamp, TimestampWriter, tag};
 use fixwire_reader::{LogEntry, LogPlace, LogReader, LogStep, ReadOptions};
 use serde_json::{Value, json};
 
@@ -148,10 +148,9 @@ impl Playing {
         let sent = || message.time(tag::SENDING_TIME).and_then(Result::ok);
         let (time, _) = entry.time();
         let at = time.or_else(sent).unwrap_or_default();
-        let session = |place: usize| SessionId(u32::try_from(place).unwrap_or(u32::MAX));
         match sender {
-            Sender::Peer(place) => self.trial.received(at, session(place), &message),
-            Sender::Ours(place) => self.trial.sent(at, session(place), &message),
+            Sender::Peer(session) => self.trial.received(at, session, &message),
+            Sender::Ours(session) => self.trial.sent(at, session, &message),
         }
     }
 }
