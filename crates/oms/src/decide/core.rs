@@ -9,7 +9,7 @@ use fixwire_protocol::{Decimal, Ledger as _};
 use crate::decide::queue::Lines;
 use crate::decide::work::Work;
 use crate::state::OmsState;
-use crate::state::apply::fill_time::{is_dated_back, traded};
+use crate::state::apply::fill_time::{is_dated_back, may_be_of_fill, traded};
 use crate::state::apply::parents;
 use crate::state::conditions::Terms;
 use crate::state::event::{LifecycleEvent, OrderEvent};
@@ -263,7 +263,8 @@ impl Core {
         let done = self.state.apply(at, event);
         self.own.add(&self.state, touched);
         debug_assert!(done, "{event:?} does not fit");
-        if is_dated_back(event, self.state.time) || self.may_turn(event) {
+        if may_be_of_fill(event) && (is_dated_back(event, self.state.time) || self.may_turn(event))
+        {
             self.dated_back = self.state.events;
         }
         sink.happened(&self.state, event);
@@ -282,7 +283,6 @@ impl Core {
 
     /// Whether a fill may have closed more than the position, where long and short positions are held side by side: what
     /// it changes in another position is not known then.
-    #[inline]
     fn may_turn(&self, event: &OrderEvent<'_>) -> bool {
         let order = traded(event).and_then(|number| self.state.orders().get(number));
         let Some(order) = order else {

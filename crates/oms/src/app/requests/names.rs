@@ -132,13 +132,22 @@ pub(in crate::app) fn in_own_names<T>(
     message: &Message<'_>,
     handle: impl FnOnce(&mut Oms, &Message<'_>) -> T,
 ) -> T {
-    if oms.core.state().venue_names.is_empty() {
-        return handle(oms, message);
+    let is_named = !oms.core.state().venue_names.is_empty();
+    let line = is_named.then(|| line_of(oms, session));
+    match line.filter(|line| oms.core.state().venue_names.on(*line).is_some()) {
+        None => handle(oms, message),
+        Some(line) => in_own_names_of(oms, line, message, handle),
     }
-    let line = line_of(oms, session);
-    if oms.core.state().venue_names.on(line).is_none() {
-        return handle(oms, message);
-    }
+}
+
+/// The same for a line with names.
+#[cold]
+fn in_own_names_of<T>(
+    oms: &mut Oms,
+    line: SessionNo,
+    message: &Message<'_>,
+    handle: impl FnOnce(&mut Oms, &Message<'_>) -> T,
+) -> T {
     renamed(
         oms,
         |oms, to| {

@@ -52,6 +52,19 @@ pub(crate) fn fill_time(event: &OrderEvent<'_>, received: i64) -> Option<FillTim
     }
 }
 
+/// Whether an event may be about a fill: all others need no further look.
+#[inline]
+pub(crate) fn may_be_of_fill(event: &OrderEvent<'_>) -> bool {
+    matches!(
+        event,
+        OrderEvent::Order(LifecycleEvent::Filled { .. } | LifecycleEvent::ReportEntered { .. })
+            | OrderEvent::Spread(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Break(_)
+            | OrderEvent::Undo(_)
+    )
+}
+
 /// The order of a fill, bust or correction.
 #[inline]
 pub(crate) fn traded(event: &OrderEvent<'_>) -> Option<Number> {
@@ -70,7 +83,6 @@ pub(crate) fn traded(event: &OrderEvent<'_>) -> Option<Number> {
 
 /// Whether a fill that was received at this time was, or may have been, made more than a second before: a position of
 /// an earlier moment may include it.
-#[inline]
 pub(crate) fn is_dated_back(event: &OrderEvent<'_>, received: i64) -> bool {
     const SECOND: i64 = 1_000_000_000;
     match fill_time(event, received) {
