@@ -9,10 +9,8 @@ use super::Place;
 use crate::state::OmsState;
 use crate::state::apply::fill_time::{FillTime, fill_time, traded};
 use crate::state::event::{
-    BreakEvent, DayEvent, LifecycleEvent, OrderEvent, SpreadEvent, StrayEvent, UndoEvent,
-    timed_event,
+    BreakEvent, DayEvent, LifecycleEvent, OrderEvent, SpreadEvent, StrayEvent, timed_event,
 };
-use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::show::figure;
 use crate::values::value::{Effect, Number};
 
@@ -224,41 +222,22 @@ fn places(state: &OmsState, event: &OrderEvent<'_>) -> Vec<Place> {
         let order = state.orders().get(number);
         order.map(|order| (order.account, order.instrument))
     };
-    let place: Option<(AccountNo, InstrumentNo)> = match *event {
-        OrderEvent::Order(LifecycleEvent::Filled { order, .. })
-        | OrderEvent::Spread(
-            SpreadEvent::LegFilled { order, .. } | SpreadEvent::LegUndone { order, .. },
-        )
-        | OrderEvent::Undo(UndoEvent::Busted { order, .. } | UndoEvent::Corrected { order, .. })
-        | OrderEvent::Break(BreakEvent::FillsSettled { order, .. }) => of_order(order),
-        OrderEvent::Stray(StrayEvent::StrayFill {
-            account,
-            instrument,
-            ..
-        }) => Some((account, instrument)),
-        OrderEvent::Break(BreakEvent::BreakSettled { number, .. }) => {
-            let stray = state.strays.get(number);
-            stray.map(|stray| (stray.account, stray.instrument))
-        }
-        OrderEvent::Setup(_)
-        | OrderEvent::Day(_)
-        | OrderEvent::Line(_)
-        | OrderEvent::Limit(_)
-        | OrderEvent::Reload(_)
-        | OrderEvent::Pool(_)
-        | OrderEvent::Request(_)
-        | OrderEvent::Order(_)
-        | OrderEvent::Remade(_)
-        | OrderEvent::Stray(_)
-        | OrderEvent::Condition(_)
-        | OrderEvent::Parent(_)
-        | OrderEvent::Quote(_)
-        | OrderEvent::Inquiry(_)
-        | OrderEvent::Rejected(_)
-        | OrderEvent::Copy(_)
-        | OrderEvent::Spread(_)
-        | OrderEvent::Break(_)
-        | OrderEvent::Undo(_) => None,
+    let place = if let Some(order) = traded(event) {
+        of_order(order)
+    } else if let OrderEvent::Break(BreakEvent::FillsSettled { order, .. }) = *event {
+        of_order(order)
+    } else if let OrderEvent::Stray(StrayEvent::StrayFill {
+        account,
+        instrument,
+        ..
+    }) = *event
+    {
+        Some((account, instrument))
+    } else if let OrderEvent::Break(BreakEvent::BreakSettled { number, .. }) = *event {
+        let stray = state.strays.get(number);
+        stray.map(|stray| (stray.account, stray.instrument))
+    } else {
+        None
     };
     let Some((account, instrument)) = place else {
         return Vec::new();
