@@ -11,7 +11,7 @@ use fixwire::settings::Source;
 use fixwire_oms::trial::{ChangedRequest, OmsTrial, RequestCounts, TrialResult};
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::{Decoder, Precision, Timestamp, TimestampWriter, tag};
-use fixwire_reader::{LogEntry, LogPlace, LogReader, LogStep, ReadOptions};
+use fixwire_reader::{ExportColumns, LogEntry, LogPlace, LogReader, LogStep, ReadOptions};
 use serde_json::{Value, json};
 
 use super::answers::table;
@@ -69,6 +69,7 @@ pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
         sessions: settings.sessions.iter().map(SessionIdentity::of).collect(),
         decoder: Decoder::with_capacity(FIELDS),
         unknown: 0,
+        untimed: 0,
     };
     for dictionary in &settings.dictionaries()? {
         playing.decoder.learn(dictionary);
@@ -81,6 +82,13 @@ pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
             args.settings.display()
         );
         tell("warning", &text);
+    }
+    if playing.untimed > 0 {
+        let untimed = playing.untimed;
+        tell(
+            "warning",
+            &format!("{untimed} messages have no time: they are not played"),
+        );
     }
     let result = playing.trial.finish();
     if let Some(file) = &args.changed {
@@ -107,6 +115,8 @@ struct Playing {
     decoder: Decoder,
     /// Messages that belong to no session.
     unknown: u64,
+    /// Messages without a time: neither the record nor SendingTime(52) has one.
+    untimed: u64,
 }
 
 impl Playing {
@@ -147,7 +157,10 @@ impl Playing {
         };
         let sent = || message.time(tag::SENDING_TIME).and_then(Result::ok);
         let (time, _) = entry.time();
-        let at = time.or_else(sent).unwrap_or_default();
+        let Some(at) = time.or_else(sent) else {
+            self.untimed += 1;
+            return;
+        };
         match sender {
             Sender::Peer(session) => self.trial.received(at, session, &message),
             Sender::Ours(session) => self.trial.sent(at, session, &message),
@@ -310,10 +323,13 @@ fn write_changed(file: &Path, changed: &[ChangedRequest]) -> io::Result<()> {
     writeln!(out, "time,session,ClOrdID,type,now")?;
     for it in changed {
         let now = it.rejected_now.as_deref().unwrap_or("accepted");
-        let cells = [it.session.as_str(), &it.id, &it.msg_type.to_string(), now];
-        write!(out, "{}", time(it.at))?;
-        for cell in cells {
-            write!(out, ",\"{}\"", cell.replace('"', "\"\""))?;
+        let (at, kind) = (time(it.at), it.msg_type.to_string());
+        let cells = [&at, &it.session, &it.id, &kind, now];
+        for (place, cell) in cells.into_iter().enumerate() {
+            if place > 0 {
+                out.write_all(b",")?;
+            }
+            ExportColumns::write_cell(cell, &mut out)?;
         }
         writeln!(out)?;
     }

@@ -314,7 +314,7 @@ impl Oms {
     }
 
     /// State number of a session that leads to a venue; `None` for other sessions.
-    pub(super) fn line(&self, session: SessionId) -> Option<SessionNo> {
+    pub(crate) fn line(&self, session: SessionId) -> Option<SessionNo> {
         let index = self.index(session)?;
         self.core.is_line(index).then_some(index)
     }

@@ -28,7 +28,7 @@ use crate::values::value::{Effect, End, Number, RequestKind, Side};
 use names::{Named, NamingLine};
 
 /// The ClOrdID(11) that an order or request has at the venue.
-fn venue_id(order: Number, request: Number) -> Digits {
+pub(crate) fn venue_id(order: Number, request: Number) -> Digits {
     if order == request {
         digits(order)
     } else {

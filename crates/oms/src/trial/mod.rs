@@ -25,12 +25,14 @@ pub use result::{
 };
 
 use crate::app::{Oms, OmsSession};
+use crate::decide::venue::VenueId;
 use crate::state::event::{LifecycleEvent, OrderEvent, RequestEvent, timed_event};
+use crate::values::fields::carried::each_field;
 use crate::values::reason::Reason;
 use crate::values::rules::RiskRules;
 use crate::values::value::{Number, RequestKind};
 use answers::Answer;
-use requests::{Outcome, Requests};
+use requests::{Outcome, Recorded, RequestAt, Requests};
 use result::Findings;
 
 /// An OMS over which a record is played. Its lines over TMP speak FIX 4.4 here, so what only TMP refuses is not tried.
@@ -46,7 +48,9 @@ pub struct OmsTrial {
     requests: Requests,
     findings: Findings,
     /// Answers of the record to orders that are not at the venue here yet.
-    waiting: BTreeMap<Number, Vec<Answer>>,
+    waiting: BTreeMap<Number, Vec<(Answer, RequestAt)>>,
+    /// Orders with waiting answers that have been sent since.
+    sent: Vec<Number>,
     venue: venue::VenueWriter,
     /// Whether the OMS is reading an answer of the record: what it then rejects, the venue has rejected.
     reads_answer: bool,
@@ -88,13 +92,18 @@ impl OmsTrial {
             requests: Requests::default(),
             findings: Findings::default(),
             waiting: BTreeMap::new(),
+            sent: Vec::new(),
             venue: venue::VenueWriter::default(),
             reads_answer: false,
         }
     }
 
     /// Plays a message that a client or a source of prices sent at this time. Times that go back count as the last one.
+    /// Of a line only prices count: what its venue did is in the reports to the clients.
     pub fn received(&mut self, at: Timestamp, from: SessionId, message: &Message<'_>) {
+        if self.oms.line(from).is_some() && !matches!(message.msg_type(), b"W" | b"X") {
+            return;
+        }
         let now = self.pass(at);
         let kind = match message.msg_type() {
             b"D" => Some(None),
@@ -112,7 +121,8 @@ impl OmsTrial {
         let get = |tag| message.get(tag).unwrap_or_default();
         let (id, original) = (get(tag::CL_ORD_ID), get(tag::ORIG_CL_ORD_ID));
         let order = self.requests.order_of(session, original);
-        let request = self.requests.add(session, id, kind, now.wall.0, order);
+        let request = Recorded::new(session, id, kind, now.wall.0, self.oms.state().day());
+        let request = self.requests.add(request.of_order(order));
         let heard = self.oms.on_message(now, from, message, &mut self.outbox);
         self.collect();
         if let Err(refusal) = heard {
@@ -134,6 +144,9 @@ impl OmsTrial {
 
     /// Plays a report or a reject that the OMS of the record sent to a client at this time.
     pub fn sent(&mut self, at: Timestamp, to: SessionId, message: &Message<'_>) {
+        if self.oms.line(to).is_some() {
+            return;
+        }
         let now = self.pass(at);
         let Some(session) = self.oms.session_no(to) else {
             return;
@@ -153,7 +166,10 @@ impl OmsTrial {
         };
         let order = self.oms.state().orders().get(number);
         match order.map(|order| (order.state.is_unsent(), order.state.is_open())) {
-            Some((true, _)) => self.waiting.entry(number).or_default().push(answer),
+            Some((true, _)) => {
+                let waiting = self.waiting.entry(number).or_default();
+                waiting.push((answer, request));
+            }
             Some((false, true)) => self.answer(now, number, &answer),
             Some((false, false)) | None => self.lose(&answer, request),
         }
@@ -162,12 +178,17 @@ impl OmsTrial {
 
     /// What the record would have become.
     #[must_use]
-    pub fn finish(self) -> TrialResult {
+    pub fn finish(mut self) -> TrialResult {
+        for (_, answers) in core::mem::take(&mut self.waiting) {
+            for (answer, request) in answers {
+                self.lose(&answer, request);
+            }
+        }
         result::finish(self.oms.state(), self.requests, self.findings)
     }
 
     /// A fill of an order that is not at the venue here is counted; other answers to it mean nothing.
-    fn lose(&mut self, answer: &Answer, request: requests::RequestAt) {
+    fn lose(&mut self, answer: &Answer, request: RequestAt) {
         if answer.kind == answers::AnswerKind::Fill {
             self.findings.lost.fills += 1;
             self.findings.lost.orders += u64::from(self.requests.lose(request));
@@ -240,25 +261,11 @@ impl OmsTrial {
                 break;
             }
         }
-        while let Some((number, answers)) = self.next_sent() {
-            for answer in answers {
+        while let Some(number) = self.sent.pop() {
+            for (answer, _) in self.waiting.remove(&number).unwrap_or_default() {
                 self.answer(now, number, &answer);
             }
         }
-    }
-
-    /// An order with waiting answers that is at the venue, or has ended, now.
-    fn next_sent(&mut self) -> Option<(Number, Vec<Answer>)> {
-        let orders = self.oms.state().orders();
-        let mut waiting = self.waiting.keys();
-        let is_sent = |number: &&Number| {
-            let order = orders.get(**number);
-            order.is_none_or(|order| !order.state.is_unsent())
-        };
-        let number = *waiting.find(is_sent)?;
-        self.waiting
-            .remove(&number)
-            .map(|answers| (number, answers))
     }
 
     /// Reads what the OMS has written, and forgets it.
@@ -270,20 +277,34 @@ impl OmsTrial {
                 continue;
             }
             let (session, body) = (entry.session, self.outbox.body(index));
+            let value = |tag| {
+                each_field(body)
+                    .find(|field| field.tag == tag)
+                    .map(|it| it.value)
+            };
             let rejects = match self.outbox.msg_type(index) {
-                b"8" => field(body, b"150") == Some(b"8") || field(body, b"39") == Some(b"8"),
+                b"D" if !self.waiting.is_empty() => {
+                    let id = value(tag::CL_ORD_ID).and_then(VenueId::parse);
+                    let order = id.map(|id| id.order);
+                    self.sent
+                        .extend(order.filter(|it| self.waiting.contains_key(it)));
+                    false
+                }
+                b"8" => [tag::EXEC_TYPE, tag::ORD_STATUS]
+                    .into_iter()
+                    .any(|it| value(it) == Some(b"8")),
                 b"9" => true,
                 _ => false,
             };
             if !rejects || self.reads_answer {
                 continue;
             }
-            let id = field(body, b"11").unwrap_or_default();
+            let id = value(tag::CL_ORD_ID).unwrap_or_default();
             let known = self.oms.session_no(session);
             let known = known.and_then(|session| self.requests.find(session, id));
             if let Some(request) = known {
                 let reason = *reason.get_or_insert_with(|| last_reason(&self.outbox));
-                let text = field(body, b"58").unwrap_or_default();
+                let text = value(tag::TEXT).unwrap_or_default();
                 let text = String::from_utf8_lossy(text).into_owned();
                 self.requests.reject(request, reason, text);
             }
@@ -298,12 +319,6 @@ fn clocks(wall: i64) -> Now {
         wall: Timestamp(wall),
         mono: Mono(u64::try_from(wall).unwrap_or_default()),
     }
-}
-
-/// The value of the first field with this tag.
-fn field<'a>(body: &'a [u8], tag: &[u8]) -> Option<&'a [u8]> {
-    let mut fields = body.split(|byte| *byte == 1);
-    fields.find_map(|field| field.strip_prefix(tag)?.strip_prefix(b"="))
 }
 
 /// The reason of the last reject among the notes.

@@ -40,6 +40,8 @@ pub(super) struct Recorded {
     pub kind: Option<RequestKind>,
     /// When it was received, in nanoseconds since 1970.
     pub at: i64,
+    /// The trading day on which it was received: on another one its ClOrdID(11) may be used again.
+    day: u32,
     /// The order's number here; `None` when it was rejected here, or is not known.
     order: Option<Number>,
     /// `None` while the record has no answer.
@@ -47,6 +49,34 @@ pub(super) struct Recorded {
     pub now: Outcome,
     /// Whether a fill of the order was lost.
     has_lost: bool,
+}
+
+impl Recorded {
+    /// A request without an answer, which nothing has rejected.
+    pub fn new(
+        session: SessionNo,
+        id: &[u8],
+        kind: Option<RequestKind>,
+        at: i64,
+        day: u32,
+    ) -> Self {
+        Self {
+            session,
+            id: Text::new(id),
+            kind,
+            at,
+            day,
+            order: None,
+            then: None,
+            now: Outcome::Accepted,
+            has_lost: false,
+        }
+    }
+
+    /// The same about an order.
+    pub fn of_order(self, order: Option<Number>) -> Self {
+        Self { order, ..self }
+    }
 }
 
 /// Why a request is rejected here.
@@ -81,32 +111,24 @@ impl Requests {
         found.copied().map(RequestAt)
     }
 
-    /// Adds a request. A ClOrdID(11) that comes again stands for its first request, which has the answers.
-    pub fn add(
-        &mut self,
-        session: SessionNo,
-        id: &[u8],
-        kind: Option<RequestKind>,
-        at: i64,
-        order: Option<Number>,
-    ) -> RequestAt {
+    /// Adds a request. A ClOrdID(11) that comes again on the same trading day stands for its first request, which has the
+    /// answers.
+    pub fn add(&mut self, request: Recorded) -> RequestAt {
         let place = self.all.len();
-        self.all.push(Recorded {
-            session,
-            id: Text::new(id),
-            kind,
-            at,
-            order,
-            then: None,
-            now: Outcome::Accepted,
-            has_lost: false,
-        });
-        if self.find(session, id).is_none() {
-            let (hash, hasher, all) = (self.hash(session, id), &self.hasher, &self.all);
-            self.places.insert_unique(hash, place, |at| {
-                hasher.hash_one((all[*at].session.place(), all[*at].id.bytes()))
-            });
+        let (session, id) = (request.session, request.id.bytes());
+        let hash = self.hash(session, id);
+        let (all, hasher) = (&self.all, &self.hasher);
+        let is_it = |at: &usize| all[*at].session == session && all[*at].id.bytes() == id;
+        match self.places.find_mut(hash, is_it) {
+            Some(known) if all[*known].day == request.day => {}
+            Some(known) => *known = place,
+            None => {
+                self.places.insert_unique(hash, place, |at| {
+                    hasher.hash_one((all[*at].session.place(), all[*at].id.bytes()))
+                });
+            }
         }
+        self.all.push(request);
         RequestAt(place)
     }
 

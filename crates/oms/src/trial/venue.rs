@@ -7,11 +7,12 @@ use fixwire_protocol::{Outbox, SessionId, tag};
 
 use super::answers::{Answer, AnswerKind};
 use crate::fix::PutQuantity as _;
+use crate::fix::lines::venue_id;
 use crate::state::OmsState;
 use crate::state::orders::{Order, Request};
-use crate::values::show::{digits, price, two_numbers};
+use crate::values::show::price;
 use crate::values::units::{scaled, units};
-use crate::values::value::{Number, RequestKind};
+use crate::values::value::RequestKind;
 
 /// Writes reports of the venue as messages.
 pub(super) struct VenueWriter {
@@ -106,10 +107,13 @@ impl VenueWriter {
         let msg_type: &[u8] = if is_reject { b"9" } else { b"8" };
         let mut out = self.outbox.begin(SessionId(0), msg_type);
         out.uint(tag::ORDER_ID, order.number);
-        let current = own_id(order.number, order.current);
+        let current = venue_id(order.number, order.current);
         match request {
             Some(request) => {
-                out.field(tag::CL_ORD_ID, own_id(order.number, request.number).bytes());
+                out.field(
+                    tag::CL_ORD_ID,
+                    venue_id(order.number, request.number).bytes(),
+                );
                 out.field(tag::ORIG_CL_ORD_ID, current.bytes());
             }
             None => {
@@ -161,14 +165,5 @@ impl VenueWriter {
             out.field(tag::TEXT, &answer.text);
         }
         out.finish().ok()
-    }
-}
-
-/// The ClOrdID(11) of an order or of its request at the venue.
-fn own_id(order: Number, request: Number) -> crate::values::show::Digits {
-    if order == request {
-        digits(order)
-    } else {
-        two_numbers(order, request)
     }
 }

@@ -254,6 +254,7 @@ fn requests(
     (all, scripts)
 }
 
+/// Tries a record with these limits.
 fn try_out(record: &[Row], limits: &str, versions: [Version; 2]) -> TrialResult {
     let setup = setup(limits, versions);
     let mut open = |wanted: &str| {
@@ -412,6 +413,34 @@ fn a_rejected_order_loses_its_fills_and_what_is_left_out_is_named() {
         .collect();
     assert_eq!(left_out, [("H", 1), ("busts and corrections of fills", 1)]);
     assert_eq!(result.cancels.accepted_before, 0, "rejected then and now");
+    let loose = try_out(&record, "", FIX44);
+    assert_eq!((loose.changed.len(), loose.lost.fills), (0, 0));
+}
+
+#[test]
+fn a_client_order_id_of_the_next_day_is_another_order() {
+    const DAY: i64 = 86_400_000_000_000;
+    let day = |from: i64, quantity: u64| {
+        let row = |at: i64, is_ours: bool, msg_type: &str, body: String| Row {
+            at: 1_795_334_400_000_000_000 + from + at,
+            is_ours,
+            msg_type: msg_type.to_owned(),
+            body,
+        };
+        let order = format!("11=C1|55=XYZ|54=1|1=A1|40=2|38={quantity}|44=100|");
+        let report = |kind: &str, more: &str| format!("37=1|11=C1|17=1|150={kind}|39=0|{more}");
+        let last = format!("32={quantity}|31=100|");
+        [
+            row(1, false, "D", order),
+            row(2, true, "8", report("0", "")),
+            row(3, true, "8", report("F", &last)),
+        ]
+    };
+    let record = [day(0, 100), day(DAY, 200)].concat();
+    let result = try_out(&record, "firm,RC6,150\n", FIX44);
+    assert_eq!((result.orders.all, result.orders.accepted), (2, 2));
+    assert_eq!(result.changed.len(), 1);
+    assert_eq!((result.lost.fills, result.lost.orders), (1, 1));
     let loose = try_out(&record, "", FIX44);
     assert_eq!((loose.changed.len(), loose.lost.fills), (0, 0));
 }
