@@ -108,7 +108,7 @@ pub fn rules(user: &str, group: &str) -> Result<RiskRules, Vec<String>> {
     let settings = SETTINGS.replace("USER", user).replace("GROUP", group);
     let mut open = |file: &str| {
         Ok(match file {
-            "instruments.csv" => "symbol,tick,lot,reference\nXYZ,0.5,1,100\n".to_owned(),
+            "instruments.csv" => "symbol,tick,lot,reference,ric,exchange,maturity\nXYZ,0.5,1,100,XYZ.L,XLON,2027-01-15\n".to_owned(),
             _ => "scope,control,limit\nfirm,RC6,1000000\nfirm,RC7,1000000000\nfirm,RC8,90\n\
                   firm,RC13,100000\nfirm,RC14,1000000000000\nfirm,RC15,100000000\n"
                 .to_owned(),
