@@ -71,17 +71,17 @@ pub(super) fn read_moment(text: &str) -> Result<MomentArg, String> {
 }
 
 impl MomentArg {
-    /// The instant, when it is `now`.
+    /// The instant that a flag names, when it is `now`.
     ///
     /// # Errors
     ///
     /// It is in the future.
-    fn at(&self, now: Timestamp) -> Result<Timestamp, Failure> {
+    pub(super) fn at(&self, flag: &str, now: Timestamp) -> Result<Timestamp, Failure> {
         let midnight = self.midnight.unwrap_or(now.0 - now.0.rem_euclid(DAY));
         let at = Timestamp(midnight.saturating_add(self.since));
         match at > now {
             true => Err(Failure::Text(format!(
-                "--at {} (UTC) is in the future: it is {}",
+                "{flag} {} (UTC) is in the future: it is {}",
                 self.text,
                 moment(now)
             ))),
@@ -102,29 +102,8 @@ impl StateThen {
     ///
     /// The journal cannot be read, or begins later.
     pub(super) fn read(ask: &Ask, at: &MomentArg) -> Result<Self, Failure> {
-        let at = at.at(now())?;
-        let store = readable_journal(ask)?;
-        let Start {
-            mut state,
-            mut notes,
-            note,
-            mut tail,
-        } = Start::find(&store, at)?;
-        let mut last = note;
-        while let Some(record) = tail.next_record().map_err(unreadable)? {
-            if record.wall > at {
-                break;
-            }
-            let later = notes.of(&record).filter(|(number, _)| *number > note);
-            for (number, note) in later {
-                if number != last + 1 {
-                    let why = format!("event {} was removed while the journal was read", last + 1);
-                    return Err(Failure::Text(why));
-                }
-                last = number;
-                state.apply_note(note);
-            }
-        }
+        let at = at.at("--at", now())?;
+        let state = state_at(&readable_journal(ask)?, at)?;
         Ok(Self { state })
     }
 
@@ -138,9 +117,81 @@ impl StateThen {
     }
 }
 
+/// The state of an OMS after the last event that its journal recorded at a time or before.
+///
+/// # Errors
+///
+/// The journal cannot be read, or begins later.
+pub(super) fn state_at(store: &Path, at: Timestamp) -> Result<OmsState, Failure> {
+    match Start::find(store, at)? {
+        Found::Start(mut start) => {
+            start.follow(at, |_, _| ())?;
+            Ok(start.state)
+        }
+        Found::KnownFrom(from) => Err(Failure::Text(format!(
+            "the state at {} is not known: the journal {} has it {} (JournalKeep)",
+            moment(at),
+            store.display(),
+            from.map_or_else(
+                || "at no time".to_owned(),
+                |from| format!("from {} on", moment(from))
+            ),
+        ))),
+    }
+}
+
+/// From when on the state of an OMS is known; `None` when its journal has all of its events.
+///
+/// # Errors
+///
+/// The journal cannot be read.
+pub(super) fn known_from(store: &Path) -> Result<Option<Timestamp>, Failure> {
+    if has_first_note(store)? {
+        return Ok(None);
+    }
+    match Start::find(store, Timestamp(i64::MIN))? {
+        Found::KnownFrom(from) => Ok(from),
+        Found::Start(_) => Ok(None),
+    }
+}
+
+/// When the newest trading day of an OMS began; `None` when its journal does not have this event.
+///
+/// # Errors
+///
+/// The journal cannot be read.
+pub(super) fn day_began(store: &Path) -> Result<Option<Timestamp>, Failure> {
+    let (end, mut until) = (Timestamp(i64::MAX), Timestamp(i64::MAX));
+    loop {
+        let Found::Start(mut start) = Start::find(store, until)? else {
+            return Ok(None);
+        };
+        let (mut day, mut began) = (start.state.day(), None);
+        start.follow(end, |state, at| {
+            if state.day() != day {
+                (day, began) = (state.day(), Some(at));
+            }
+        })?;
+        match start.from {
+            // An older checkpoint may be of the day before.
+            Some(from) if began.is_none() => until = Timestamp(from.0 - 1),
+            _ => return Ok(began),
+        }
+    }
+}
+
+/// What a journal has of a moment.
+enum Found {
+    Start(Start),
+    /// Only later states are known, from this time on; `None`: no state.
+    KnownFrom(Option<Timestamp>),
+}
+
 /// Where reading begins.
 struct Start {
     state: OmsState,
+    /// The time of the first record after the state; `None` at the beginning of the journal.
+    from: Option<Timestamp>,
     notes: Notes,
     /// The number of the last note in the state.
     note: u64,
@@ -148,7 +199,34 @@ struct Start {
 }
 
 impl Start {
-    fn find(store: &Path, at: Timestamp) -> Result<Self, Failure> {
+    /// Applies the notes up to a time, and tells of the state after each record.
+    fn follow(
+        &mut self,
+        until: Timestamp,
+        mut after: impl FnMut(&OmsState, Timestamp),
+    ) -> Result<(), Failure> {
+        let first = self.note;
+        while let Some(record) = self.tail.next_record().map_err(unreadable)? {
+            if record.wall > until {
+                break;
+            }
+            let later = self.notes.of(&record).filter(|(number, _)| *number > first);
+            for (number, note) in later {
+                if number != self.note + 1 {
+                    let missing = self.note + 1;
+                    let why = format!("event {missing} was removed while the journal was read");
+                    return Err(Failure::Text(why));
+                }
+                self.note = number;
+                self.state.apply_note(note);
+            }
+            after(&self.state, record.wall);
+        }
+        Ok(())
+    }
+
+    /// Where reading begins for the state at a time: at the newest checkpoint before it.
+    fn find(store: &Path, at: Timestamp) -> Result<Found, Failure> {
         let (mut before, mut known_from) = (u64::MAX, None);
         // The newest checkpoint first.
         while let Some(found) = journal::state_before(store, OmsState::default().form().0, before)
@@ -161,12 +239,13 @@ impl Start {
                 read.map_err(|why| {
                     Failure::Text(format!("{}: a checkpoint: {why}", store.display()))
                 })?;
-                return Ok(Self {
+                return Ok(Found::Start(Self {
                     state,
+                    from,
                     notes: Notes::of_session(found.notes),
                     note: found.note,
                     tail: Tail::new(store, found.behind),
-                });
+                }));
             }
             (before, known_from) = (found.note, from);
         }
@@ -174,23 +253,16 @@ impl Start {
         if has_first_note(store)? {
             known_from = begins;
         }
-        match known_from {
-            Some(from) if from <= at => Ok(Self {
+        Ok(match known_from {
+            Some(from) if from <= at => Found::Start(Self {
                 state: OmsState::default(),
+                from: None,
                 notes: Notes::default(),
                 note: 0,
                 tail: Tail::new(store, JournalPosition::START),
             }),
-            from => Err(Failure::Text(format!(
-                "the state at {} is not known: the journal {} has it {} (JournalKeep)",
-                moment(at),
-                store.display(),
-                from.map_or_else(
-                    || "at no time".to_owned(),
-                    |from| format!("from {} on", moment(from))
-                ),
-            ))),
-        }
+            from => Found::KnownFrom(from),
+        })
     }
 }
 
@@ -230,10 +302,10 @@ mod tests {
             ("2026-11-28T14:30:00.000", DAY),
             ("14:29:59.999999999", 1),
         ] {
-            let at = read_moment(text).unwrap().at(Timestamp(NOW));
+            let at = read_moment(text).unwrap().at("--at", Timestamp(NOW));
             assert_eq!(at.unwrap(), Timestamp(NOW - back), "{text}");
         }
-        let later = read_moment("14:31").unwrap().at(Timestamp(NOW));
+        let later = read_moment("14:31").unwrap().at("--at", Timestamp(NOW));
         let later = later.unwrap_err().to_string();
         assert!(
             later.contains("--at 14:31 (UTC) is in the future"),

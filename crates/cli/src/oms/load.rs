@@ -8,7 +8,7 @@ use fixwire::settings::{Id, LoadError, Problem, SessionSettings, Settings, Sourc
 use fixwire_oms::load::Diagnostic;
 use fixwire_oms::rules::{DayBegins, RiskRules};
 use fixwire_oms::trial::OmsTrial;
-use fixwire_oms::{Oms, OmsListener, OmsSession, OmsTmpLine};
+use fixwire_oms::{Oms, OmsListener, OmsSession, OmsState, OmsTmpLine};
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, TimestampWriter};
 use fixwire_protocol::{Tag, tag};
@@ -51,14 +51,18 @@ fn parts(
     Ok((rules, sessions, lines))
 }
 
-/// A trial of the settings of a file.
+/// A trial of the settings of a file, after a state.
 ///
 /// # Errors
 ///
 /// See [`load`].
-pub fn trial(source: &Source, settings: &Settings) -> Result<OmsTrial, LoadError> {
+pub fn trial(
+    source: &Source,
+    settings: &Settings,
+    opening: Option<OmsState>,
+) -> Result<OmsTrial, LoadError> {
     let (rules, sessions, _) = parts(source, settings)?;
-    Ok(OmsTrial::new(rules, sessions, |oms| {
+    Ok(OmsTrial::new(rules, sessions, opening, |oms| {
         oms.set_day_finder(trading_day);
     }))
 }

@@ -20,11 +20,13 @@ use fixwire_oms::{
 use fixwire_protocol::readable::Escaped;
 use serde_json::json;
 
+use super::at::day_began;
 use super::load::{found, listener, read};
+use super::trial::Tried;
 use super::{json, mistakes, table};
 use crate::failure::Failure;
 use crate::reading::Reading;
-use crate::session::{EngineFlags, running};
+use crate::session::{EngineFlags, running, store};
 use crate::teller::now;
 
 /// Only reports what would change.
@@ -36,6 +38,7 @@ const BACK: &str = "back";
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire oms reload oms.toml --check
+  fixwire oms reload oms.toml --try
   fixwire oms reload oms.toml --why \"new limits of desk 7\"
   fixwire oms reload oms.toml --back --why \"limits of the wrong desk\"
 
@@ -48,6 +51,9 @@ pub struct ReloadSettingsArgs {
     /// Show what would change, and change nothing
     #[arg(long)]
     check: bool,
+    /// Show what would change, and which of today's requests the new settings would have rejected; change nothing
+    #[arg(long = "try", conflicts_with_all = ["check", "back"])]
+    trial: bool,
     /// Return to the settings before the last reload since the start; the files do not change
     #[arg(long, conflicts_with = "check")]
     back: bool,
@@ -59,14 +65,14 @@ pub struct ReloadSettingsArgs {
         long,
         alias = "reason",
         value_name = "TEXT",
-        required_unless_present = "check"
+        required_unless_present_any = ["check", "trial"]
     )]
     why: Option<String>,
 }
 
 /// Runs the command.
 pub fn run(args: &ReloadSettingsArgs) -> Result<ExitCode, Failure> {
-    let how = match (args.check, args.back) {
+    let how = match (args.check || args.trial, args.back) {
         (true, _) => Some(CHECK),
         (_, true) => Some(BACK),
         _ => None,
@@ -89,15 +95,39 @@ pub fn run(args: &ReloadSettingsArgs) -> Result<ExitCode, Failure> {
         }
         Err(error) => return Err(Failure::Text(error.to_string())),
     };
+    let tried = args.trial.then(|| try_today(&args.at)).transpose()?;
     let (first, rows) = text.split_once('\n').unwrap_or((&text, ""));
     if args.json {
-        let all = json!({ "result": first, "changes": json(rows) });
+        let mut all = json!({ "result": first, "changes": json(rows) });
+        if let Some(tried) = &tried {
+            all["trial"] = tried.json();
+        }
         writeln!(io::stdout(), "{all:#}")?;
     } else {
         writeln!(io::stdout(), "{}", Escaped(first.as_bytes()))?;
         write!(io::stdout(), "{}", table(rows))?;
+        if let Some(tried) = &tried {
+            write!(io::stdout(), "\n{}", tried.text())?;
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(match tried.is_none_or(|tried| tried.is_whole) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Plays the trading day that runs over the settings as the files are now.
+fn try_today(at: &EngineFlags) -> Result<Tried, Failure> {
+    let settings = &at.engine;
+    if !settings.is_file() {
+        let path = settings.display();
+        return Err(Failure::Text(format!(
+            "--try needs the settings file, not {path}"
+        )));
+    }
+    let store = store(at)?;
+    let from = day_began(&store)?;
+    Tried::of(settings, &[store], from)
 }
 
 /// Settings on their way to the thread of the OMS and back.

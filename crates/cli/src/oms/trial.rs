@@ -6,20 +6,23 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use fixwire::journal::Direction;
+use fixwire::journal::{self, Direction, FolderContents};
 use fixwire::settings::Source;
+use fixwire_oms::OmsState;
 use fixwire_oms::trial::{ChangedRequest, OmsTrial, RequestCounts, TrialResult};
 use fixwire_protocol::readable::Escaped;
-use fixwire_protocol::{Decoder, Precision, Timestamp, TimestampWriter, tag};
+use fixwire_protocol::{Decoder, Ledger as _, Precision, Timestamp, TimestampWriter, tag};
 use fixwire_reader::{ExportColumns, LogEntry, LogPlace, LogReader, LogStep, ReadOptions};
 use serde_json::{Value, json};
 
 use super::answers::table;
+use super::at::{MomentArg, known_from, read_moment, state_at};
 use super::load;
 use crate::failure::{self, Failure, tell};
 use crate::log::identity::{Sender, SessionIdentity, sender};
-use crate::log::tell_left_out;
+use crate::log::{moment, tell_left_out};
 use crate::reading::Reading;
+use crate::teller::now;
 
 /// What to try.
 #[derive(Args, Debug)]
@@ -27,10 +30,12 @@ use crate::reading::Reading;
   fixwire oms try stricter.toml store                   the journal of an OMS
   fixwire oms try stricter.toml messages.log            the log of the client sessions
   fixwire oms try stricter.toml store --changed changed.csv
+  fixwire oms try stricter.toml store --from 08:00      today's orders, with the positions of 08:00 UTC
 
 The record is read as `fixwire log` reads it. BeginString, SenderCompID and TargetCompID say which session of the file a
 message belongs to. Requests of clients (D, G, F, q) and prices (W, X) go to an OMS with these settings, at the times of
-the record; the reports of the record to the clients say what the venue did. The OMS starts with an empty journal.
+the record; the reports of the record to the clients say what the venue did. The OMS starts with the positions that the journal
+has before the first message that is played; for a log, with the positions of the settings.
 
 Assumed: an order that the record rejected has no fills; one that is rejected now loses its fills. Operators' commands,
 quotes, busts and corrections of the record are not played. Lines over TMP speak FIX here.
@@ -43,6 +48,9 @@ pub struct OmsTryArgs {
     /// Message logs, journals, captures, folders with them, or - for the standard input
     #[arg(required = true)]
     record: Vec<PathBuf>,
+    /// Play only what was sent later: 2026-11-29T14:30:00, or 14:30 for today, both in UTC
+    #[arg(long, value_name = "TIME", value_parser = read_moment)]
+    from: Option<MomentArg>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -61,58 +69,126 @@ const FIELDS: usize = 4096;
 
 /// Runs the command.
 pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
-    let source = Source::read(&args.settings)?;
-    let settings = Reading::default().of_file(&source)?;
-    failure::show(&settings.report);
-    let mut playing = Playing {
-        trial: load::trial(&source, &settings)?,
-        sessions: settings.sessions.iter().map(SessionIdentity::of).collect(),
-        decoder: Decoder::with_capacity(FIELDS),
-        unknown: 0,
-        untimed: 0,
-    };
-    for dictionary in &settings.dictionaries()? {
-        playing.decoder.learn(dictionary);
-    }
-    let is_whole = playing.read(&args.record)?;
-    if playing.unknown > 0 {
-        let text = format!(
-            "{} messages belong to no session of {}",
-            playing.unknown,
-            args.settings.display()
-        );
-        tell("warning", &text);
-    }
-    if playing.untimed > 0 {
-        let untimed = playing.untimed;
-        tell(
-            "warning",
-            &format!("{untimed} messages have no time: they are not played"),
-        );
-    }
-    let result = playing.trial.finish();
+    let from = args.from.as_ref().map(|from| from.at("--from", now()));
+    let tried = Tried::of(&args.settings, &args.record, from.transpose()?)?;
+    let result = &tried.result;
     if let Some(file) = &args.changed {
         write_changed(file, &result.changed).map_err(|error| {
             Failure::Text(format!("{} cannot be written: {error}", file.display()))
         })?;
     }
     let shown = match args.json {
-        true => format!("{:#}\n", as_json(&result)),
-        false => as_text(&result),
+        true => format!("{:#}\n", as_json(result)),
+        false => as_text(result),
     };
     io::stdout().write_all(shown.as_bytes())?;
     let all = [&result.orders, &result.replaces, &result.cancels];
     let is_stricter = all.iter().any(|counts| counts.accepted_before > 0);
-    Ok(match !is_whole || args.strict && is_stricter {
+    Ok(match !tried.is_whole || args.strict && is_stricter {
         true => ExitCode::FAILURE,
         false => ExitCode::SUCCESS,
     })
+}
+
+/// What a trial found.
+pub(super) struct Tried {
+    result: TrialResult,
+    /// Whether all of the record could be read.
+    pub is_whole: bool,
+}
+
+impl Tried {
+    /// Plays a record, or what it has after a time, over the settings of a file.
+    ///
+    /// # Errors
+    ///
+    /// The settings, or no part of the record can be read.
+    pub(super) fn of(
+        settings: &Path,
+        record: &[PathBuf],
+        from: Option<Timestamp>,
+    ) -> Result<Self, Failure> {
+        let source = Source::read(settings)?;
+        let read = Reading::default().of_file(&source)?;
+        failure::show(&read.report);
+        let (from, opening) = opening(record, from)?;
+        let mut playing = Playing {
+            trial: load::trial(&source, &read, opening)?,
+            sessions: read.sessions.iter().map(SessionIdentity::of).collect(),
+            decoder: Decoder::with_capacity(FIELDS),
+            from,
+            unknown: 0,
+            untimed: 0,
+        };
+        for dictionary in &read.dictionaries()? {
+            playing.decoder.learn(dictionary);
+        }
+        let is_whole = playing.read(record)?;
+        let (unknown, untimed) = (playing.unknown, playing.untimed);
+        if unknown > 0 {
+            let settings = settings.display();
+            let text = format!("{unknown} messages belong to no session of {settings}");
+            tell("warning", &text);
+        }
+        if untimed > 0 {
+            let text = format!("{untimed} messages have no time: they are not played");
+            tell("warning", &text);
+        }
+        Ok(Self {
+            result: playing.trial.finish(),
+            is_whole,
+        })
+    }
+
+    /// The result as tables.
+    pub(super) fn text(&self) -> String {
+        as_text(&self.result)
+    }
+
+    /// The result as JSON.
+    pub(super) fn json(&self) -> Value {
+        as_json(&self.result)
+    }
+}
+
+/// The state of the OMS before the first message that is played, and the time after which messages are played, where the
+/// record has a journal: what the journal has of before its first checkpoint is played from this checkpoint on.
+fn opening(
+    record: &[PathBuf],
+    from: Option<Timestamp>,
+) -> Result<(Option<Timestamp>, Option<OmsState>), Failure> {
+    let is_journal = |path: &&PathBuf| journal::contents(path) == FolderContents::Journal;
+    let journals: Vec<&PathBuf> = record.iter().filter(is_journal).collect();
+    let [store] = journals[..] else {
+        return Ok((from, None));
+    };
+    let form = OmsState::default().form();
+    if let Err(why) = journal::refuse_other_version(store, Some(form)) {
+        let text = format!("the positions before the record are not known: {why}");
+        tell("warning", &text);
+        return Ok((from, None));
+    }
+    let known = known_from(store)?;
+    let Some(at) = from.or(known) else {
+        return Ok((None, None));
+    };
+    if from.is_none() {
+        let text = format!(
+            "{} has the positions from {} on: what was sent until then is not played",
+            store.display(),
+            moment(at)
+        );
+        tell("warning", &text);
+    }
+    Ok((Some(at), Some(state_at(store, at)?)))
 }
 
 struct Playing {
     trial: OmsTrial,
     sessions: Vec<SessionIdentity>,
     decoder: Decoder,
+    /// Messages of later times are played; `None`: all.
+    from: Option<Timestamp>,
     /// Messages that belong to no session.
     unknown: u64,
     /// Messages without a time: neither the record nor SendingTime(52) has one.
@@ -161,6 +237,9 @@ impl Playing {
             self.untimed += 1;
             return;
         };
+        if self.from.is_some_and(|from| at <= from) {
+            return;
+        }
         match sender {
             Sender::Peer(session) => self.trial.received(at, session, &message),
             Sender::Ours(session) => self.trial.sent(at, session, &message),

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::oms::{Floor, id, order, report};
+use crate::oms::{Floor, id, json, oms, order, report};
+use crate::peer::utc_now;
 
 /// Runs `fixwire oms try`; returns its exit code, its output and its errors.
 fn try_out(settings: &Path, record: &Path, more: &[&str]) -> (i32, String, String) {
@@ -141,4 +142,69 @@ fn what_cannot_be_tried_is_an_error_that_names_it() {
     let wrong = with_limit(folder, "wrong", "many");
     let (code, _, errors) = try_out(&wrong, &log, &[]);
     assert!(code != 0 && errors.contains("wrong.csv:"), "{errors}");
+}
+
+#[test]
+fn a_reload_is_tried_with_the_day_that_runs_and_changes_nothing() {
+    let Floor {
+        folder,
+        running: _running,
+        mut venue,
+        mut client,
+        ..
+    } = Floor::begin("[oms]\n");
+    let folder = folder.path();
+    let mut between = String::new();
+    for (name, quantity) in [("A1", 100), ("A2", 600)] {
+        client.send("D", &order(name, quantity));
+        let sent = id(&venue.expect("D"));
+        venue.send("8", &report(&sent, quantity, '0', (quantity, 0)));
+        client.expect("8");
+        venue.send("8", &report(&sent, quantity + 1, '2', (quantity, quantity)));
+        client.expect("8");
+        if name == "A1" {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            between = utc_now();
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+    let limits = fs::read_to_string(folder.join("limits.csv")).unwrap();
+    let strict = limits.replace("firm,RC6,10000\n", "firm,RC6,500\n");
+    fs::write(folder.join("limits.csv"), strict).unwrap();
+
+    let (code, said) = oms(folder, "reload", &["--try"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.starts_with("nothing is applied: 1 change\n"), "{said}");
+    let row = said.lines().find(|line| line.contains(" A2 "));
+    let wanted = "RC6: order quantity exceeds the limit (600, at most 500 for firm)";
+    assert!(row.is_some_and(|row| row.ends_with(wanted)), "{said}");
+    let tried = json(folder, "reload", &["--try"]);
+    assert_eq!(tried["changes"][0]["name"], "firm RC6");
+    let orders = &tried["trial"]["requests"]["orders"];
+    assert_eq!(
+        (&orders["in_the_record"], &orders["rejected_now"]),
+        (&2.into(), &1.into())
+    );
+    let kept = json(folder, "limits", &[]);
+    let mut kept = kept.as_array().unwrap().iter();
+    let kept = kept.find(|row| row["scope"] == "firm" && row["control"] == "RC6");
+    assert_eq!(kept.expect("RC6 of the firm")["limit"], 10_000);
+    let (code, said) = oms(folder, "reload", &["--try", "--back"]);
+    assert!(code != 0 && said.contains("--back"), "{said}");
+
+    // From a time on: the first order's fill is a position already.
+    fs::write(folder.join("limits.csv"), limits).unwrap();
+    let between = between.replacen('-', "T", 1);
+    let (date, time) = between.split_once('T').unwrap();
+    let from = format!("{}-{}-{}T{time}", &date[..4], &date[4..6], &date[6..]);
+    let store = folder.join("oms-store");
+    let settings = folder.join("oms.toml");
+    let (code, said, errors) = try_out(&settings, &store, &["--json", "--from", &from]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{said}");
+    let result: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(result["requests"]["orders"]["in_the_record"], 1);
+    let limits = result["limits"].as_array().unwrap();
+    let is_long = |it: &&Value| it["control"] == "RC15-long" && it["scope"] == "firm";
+    let long = limits.iter().find(is_long);
+    assert_eq!(long.expect(&said)["largest_use"], "700", "{said}");
 }

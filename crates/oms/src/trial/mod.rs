@@ -5,6 +5,7 @@
 //! as the reports of the record to the client say: accepted, filled, cancelled, replaced, rejected, expired.
 
 mod answers;
+mod opening;
 mod requests;
 mod result;
 mod uses;
@@ -26,12 +27,14 @@ pub use result::{
 
 use crate::app::{Oms, OmsSession};
 use crate::decide::venue::VenueId;
+use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent, RequestEvent, timed_event};
 use crate::values::fields::carried::each_field;
 use crate::values::reason::Reason;
 use crate::values::rules::RiskRules;
 use crate::values::value::{Number, RequestKind};
 use answers::Answer;
+use opening::Opening;
 use requests::{Outcome, Recorded, RequestAt, Requests};
 use result::Findings;
 
@@ -51,19 +54,28 @@ pub struct OmsTrial {
     waiting: BTreeMap<Number, Vec<(Answer, RequestAt)>>,
     /// Orders with waiting answers that have been sent since.
     sent: Vec<Number>,
+    /// Orders of before the record; `None` when the record begins with an empty journal.
+    opening: Option<Opening>,
     venue: venue::VenueWriter,
     /// Whether the OMS is reading an answer of the record: what it then rejects, the venue has rejected.
     reads_answer: bool,
 }
 
 impl OmsTrial {
-    /// A trial of these settings with the sessions of their file. `set_up` may complete the OMS before its start.
+    /// A trial of these settings with the sessions of their file. `opening` is the state of the OMS of the record before
+    /// its first message: the trial begins with the positions of this state instead of those of the settings. `set_up`
+    /// may complete the OMS before its start.
     #[must_use]
     pub fn new(
         mut rules: RiskRules,
         mut sessions: Vec<OmsSession>,
+        opening: Option<OmsState>,
         set_up: impl FnOnce(&mut Oms),
     ) -> Self {
+        let mut findings = Findings::default();
+        if let Some(state) = &opening {
+            opening::set_positions(&mut rules, state, &mut findings);
+        }
         let links = rules.groups.iter_mut().filter(|group| group.over_tmp);
         for group in links {
             group.over_tmp = false;
@@ -90,7 +102,8 @@ impl OmsTrial {
             at: None,
             due: None,
             requests: Requests::default(),
-            findings: Findings::default(),
+            findings,
+            opening: opening.map(Opening::new),
             waiting: BTreeMap::new(),
             sent: Vec::new(),
             venue: venue::VenueWriter::default(),
@@ -121,6 +134,14 @@ impl OmsTrial {
         let get = |tag| message.get(tag).unwrap_or_default();
         let (id, original) = (get(tag::CL_ORD_ID), get(tag::ORIG_CL_ORD_ID));
         let order = self.requests.order_of(session, original);
+        if let Some(opening) = self.opening.as_mut().filter(|_| order.is_none()) {
+            let name = self.oms.state().sessions().name(session);
+            if kind.is_some() && opening.has_order(name, original, id) {
+                return self
+                    .findings
+                    .leave_out(b"requests for orders of before the record");
+            }
+        }
         let request = Recorded::new(session, id, kind, now.wall.0, self.oms.state().day());
         let request = self.requests.add(request.of_order(order));
         let heard = self.oms.on_message(now, from, message, &mut self.outbox);
@@ -156,6 +177,16 @@ impl OmsTrial {
         };
         let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
         let Some(request) = self.requests.find(session, id) else {
+            let name = self.oms.state().sessions().name(session);
+            if let Some(opening) = &self.opening
+                && opening.knows(name, id)
+            {
+                let what: &[u8] = match answer.kind == answers::AnswerKind::Fill {
+                    true => b"fills of orders of before the record",
+                    false => b"other answers to orders of before the record",
+                };
+                return self.findings.leave_out(what);
+            }
             return self
                 .findings
                 .leave_out(b"answers to requests that the record does not have");

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::{Decoder, SessionId, Timestamp};
 use fixwire_harness::Random;
-use fixwire_oms::OmsSession;
 use fixwire_oms::load::load;
 use fixwire_oms::trial::{OmsTrial, TrialResult};
+use fixwire_oms::{OmsSession, OmsState};
 
 use crate::desk::{Desk, Input, Said, Setup, dictionary};
 
@@ -256,6 +256,16 @@ fn requests(
 
 /// Tries a record with these limits.
 fn try_out(record: &[Row], limits: &str, versions: [Version; 2]) -> TrialResult {
+    try_after(None, record, limits, versions)
+}
+
+/// The same after a state.
+fn try_after(
+    opening: Option<OmsState>,
+    record: &[Row],
+    limits: &str,
+    versions: [Version; 2],
+) -> TrialResult {
     let setup = setup(limits, versions);
     let mut open = |wanted: &str| {
         let file = setup.files.iter().find(|(name, _)| *name == wanted);
@@ -268,7 +278,7 @@ fn try_out(record: &[Row], limits: &str, versions: [Version; 2]) -> TrialResult 
         dictionary: dictionary(*version),
         ids: Vec::new(),
     });
-    let mut trial = OmsTrial::new(rules, sessions.collect(), |_| {});
+    let mut trial = OmsTrial::new(rules, sessions.collect(), opening, |_| {});
     let mut decoder = Decoder::with_capacity(256);
     for row in record {
         let (msg_type, body) = (&row.msg_type, &row.body);
@@ -443,4 +453,49 @@ fn a_client_order_id_of_the_next_day_is_another_order() {
     assert_eq!((result.lost.fills, result.lost.orders), (1, 1));
     let loose = try_out(&record, "", FIX44);
     assert_eq!((loose.changed.len(), loose.lost.fills), (0, 0));
+}
+
+#[test]
+fn a_record_from_within_the_day_begins_with_the_positions_of_its_state() {
+    let script = |filled| Script {
+        rejects: false,
+        fills: [filled, 0],
+    };
+    let scripts = [("C0", 0), ("C1", 100), ("C2", 50)];
+    let scripts = scripts.map(|(id, filled)| (id.to_owned(), script(filled)));
+    let mut day = Day::new("", FIX44, &BTreeMap::from(scripts));
+    let terms = "55=XYZ|54=1|1=A1|40=2|44=100|60=20261125-08:00:00|";
+    let ask = |id: &str, quantity: u64| format!("11={id}|{terms}38={quantity}|");
+    day.client("D", &ask("C0", 30));
+    day.client("D", &ask("C1", 100));
+    let (opening, begins) = (day.desk.state().clone(), day.record.len());
+    day.client("D", &ask("C2", 50));
+    // An order of before, also by the id of a replace that the record has.
+    day.client("G", &format!("41=C0|{}", ask("G0", 40)));
+    day.client("F", &format!("41=G0|{}", ask("F0", 40)));
+    let record = &day.record[begins..];
+    let largest = |result: &TrialResult| {
+        let mut used = result.uses.iter();
+        let used = used.find(|it| it.scope == "firm" && it.control.code() == "RC15-long");
+        used.unwrap().value.clone()
+    };
+    let result = try_after(Some(opening.clone()), record, "", FIX44);
+    assert_eq!((result.orders.all, result.changed.len()), (1, 0));
+    assert_eq!((result.replaces.all, result.cancels.all), (0, 0));
+    assert_eq!(largest(&result), "150");
+    let left_out = result.left_out.iter();
+    let left_out: Vec<_> = left_out.map(|it| (&*it.what, it.count)).collect();
+    assert_eq!(
+        left_out,
+        [
+            ("other answers to orders of before the record", 2),
+            ("requests for orders of before the record", 2)
+        ]
+    );
+    let without = try_out(record, "", FIX44);
+    assert_eq!(largest(&without), "50");
+    let limit = "firm,RC15-long,149\n";
+    let limited = try_after(Some(opening), record, limit, FIX44);
+    let first = limited.changed[0].rejected_now.as_deref().unwrap();
+    assert!(first.starts_with("RC15"), "{first}");
 }

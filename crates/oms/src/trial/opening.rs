@@ -1,0 +1,77 @@
+//! What there was before the first message of a record: positions, with which the trial begins, and orders, which it does
+//! not have.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::Decimal;
+
+use super::result::Findings;
+use crate::state::OmsState;
+use crate::values::rules::{PositionRule, RiskRules};
+use crate::values::units::units;
+use crate::values::value::Quantity;
+
+/// The state before the record.
+pub(super) struct Opening {
+    state: OmsState,
+    /// Session and ClOrdID(11) of the record's requests for orders of before it.
+    requests: BTreeSet<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Opening {
+    pub fn new(state: OmsState) -> Self {
+        Self {
+            state,
+            requests: BTreeSet::new(),
+        }
+    }
+
+    /// Whether a ClOrdID(11) of a session belongs to an order of before the record, or to a request for one.
+    pub fn knows(&self, session: &[u8], id: &[u8]) -> bool {
+        let known = self.state.sessions().find(session);
+        known.is_some_and(|session| self.state.used(session, id).is_some())
+            || self.requests.contains(&(session.to_vec(), id.to_vec()))
+    }
+
+    /// Whether a replace or cancel is for an order of before the record; the ClOrdID(11) of the request then belongs to
+    /// this order, too.
+    pub fn has_order(&mut self, session: &[u8], original: &[u8], id: &[u8]) -> bool {
+        let knows = self.knows(session, original);
+        if knows {
+            self.requests.insert((session.to_vec(), id.to_vec()));
+        }
+        knows
+    }
+}
+
+/// The positions of a state become the opening positions of settings. What the settings cannot hold is counted: an
+/// account or a symbol that they do not have, or a quantity with more decimals than theirs.
+pub(super) fn set_positions(rules: &mut RiskRules, state: &OmsState, findings: &mut Findings) {
+    rules.positions.clear();
+    for (account, instrument, position) in state.positions() {
+        if (position.long, position.short) == (0, 0) {
+            continue;
+        }
+        let account = String::from_utf8_lossy(state.accounts().name(account)).into_owned();
+        let symbol = String::from_utf8_lossy(state.instruments().name(instrument)).into_owned();
+        let is_known = rules.accounts.iter().any(|it| it.name == account);
+        let rule = rules.instruments.iter().find(|it| it.symbol == symbol);
+        let quantity = |quantity: Quantity| {
+            let scale = rule.filter(|_| is_known)?.quantity_scale;
+            let quantity = i64::try_from(quantity).ok()?;
+            let quantity = Decimal::new(quantity, state.scales(instrument).quantity)?;
+            units(quantity, scale).ok()
+        };
+        match (quantity(position.long), quantity(position.short)) {
+            (Some(long), Some(short)) => rules.positions.push(PositionRule {
+                account,
+                symbol,
+                long,
+                short,
+            }),
+            _ => findings.leave_out(b"opening positions that the settings cannot have"),
+        }
+    }
+}
