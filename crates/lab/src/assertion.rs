@@ -8,9 +8,10 @@
 //! unit       = "ns" | "us" | "ms" | "s" | "x"     x: a multiple of the floor of the same run
 //! ```
 //!
-//! An assertion applies to each row that its selector matches; without a selector to every row except the floors,
-//! which are asserted only when nothing else was measured. Its figure is that of the response time: the median over the runs,
-//! and with `x` the median of run *n* divided by *the floor's run n* (only runs at one distance of the cores).
+//! An assertion applies to each row that its selector matches. Without a selector it applies to every row except the
+//! floors; floors are asserted only when nothing else was measured. The asserted figure is the median of the response
+//! time over the runs. With `x` it is the median of the ratios of run *n* to *the floor's run n*; runs are compared
+//! only when their cores had the same distance.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,14 +30,14 @@ pub struct Assertion {
     figure: Figure,
     /// Whether a value equal to the limit passes.
     or_equal: bool,
-    /// Nanoseconds, or a multiple of the floor.
+    /// The limit: nanoseconds, or a multiple of the floor.
     limit: f64,
     relative: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Figure {
-    /// From 0 to 1.
+    /// A quantile, from 0 to 1.
     Quantile(f64),
     Mean,
     Worst,
@@ -53,7 +54,7 @@ pub struct AssertionVerdict {
     pub assertion: String,
     /// The row, for example `fixwire at 2,000/s`; empty when no row matches.
     pub row: String,
-    /// The figure, nanoseconds or times the floor; `None` when it is not available.
+    /// The figure in nanoseconds, or as a multiple of the floor; `None` when no figure is available.
     pub found: Option<f64>,
     /// Whether the figure is a multiple of the floor.
     pub relative: bool,
@@ -61,7 +62,7 @@ pub struct AssertionVerdict {
     pub passed: bool,
 }
 
-/// Why a report fails.
+/// Why an assertion cannot be checked, or which limits are exceeded.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AssertionError {
@@ -106,7 +107,8 @@ pub fn check(report: &Report, assertions: &str) -> Result<(), AssertionError> {
 }
 
 impl Assertions {
-    /// A verdict for each assertion and each row that matches; a failed one for an assertion that matches no row.
+    /// One verdict for each assertion and each row that the assertion matches. An assertion that matches no row gets
+    /// a failed verdict.
     pub fn judge(&self, report: &Report) -> Vec<AssertionVerdict> {
         self.0
             .iter()
@@ -174,7 +176,7 @@ fn figure_of(name: &str) -> Option<Figure> {
     }
 }
 
-/// Nanoseconds, or a multiple of the floor and `true`.
+/// A limit in nanoseconds with `false`, or a multiple of the floor with `true`.
 fn limit_of(text: &str) -> Option<(f64, bool)> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
@@ -189,7 +191,7 @@ fn limit_of(text: &str) -> Option<(f64, bool)> {
 }
 
 fn selector_of(selector: &str) -> (Option<String>, Option<Pace>) {
-    // The screen writes these words with a blank between them.
+    // The screen writes the name of the closed loop as two words.
     let selector = &selector.replace("closed loop", &pace_text(Pace::PingPong));
     let (subject, last) = selector.rsplit_once(' ').unwrap_or(("", selector));
     let (subject, pace) = match pace_of(last) {
@@ -239,7 +241,8 @@ impl Assertion {
         verdicts
     }
 
-    /// The figure of a row; `None` when it has no run with answers, or no floor to compare with.
+    /// The figure of a row; `None` when the row has no run with answers, or when the row has no floor to compare
+    /// with.
     fn found(&self, report: &Report, row: &Row) -> Option<f64> {
         let of_run = |run: &Run| (run.response.count > 0).then(|| self.figure.of(run));
         let values: Vec<f64> = if self.relative {

@@ -1,6 +1,7 @@
-//! The codec alone: orders of a given length parsed, checked and written, without a session or a journal.
+//! The codec alone: orders of a fixed length are parsed, checked and written, without a session or a journal.
 //!
-//! The orders are hot in cache and differ by their MsgSeqNum, so figures are a floor of what a running engine needs.
+//! The orders are hot in cache and differ only by their MsgSeqNum. So the figures are a lower bound of what a running
+//! engine needs.
 
 use std::time::Instant;
 
@@ -15,9 +16,9 @@ use crate::sockets::numbered::Numbered;
 /// Work on one order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CodecWork {
-    /// Finds the end of the order in the stream by BodyLength and CheckSum, and splits it into fields.
+    /// Finds the end of the order in the stream, by BodyLength(9) and CheckSum(10), and splits the order into fields.
     Parse,
-    /// Writes the order with header and trailer; reads nothing.
+    /// Writes the order with header and trailer; nothing is read.
     Encode,
     /// Parses an order, checks BodyLength, CheckSum, MsgSeqNum and the CompIDs, and writes an order of the same length.
     Relay,
@@ -42,7 +43,7 @@ impl CodecWork {
 pub enum OrderSize {
     /// 100 bytes: ClOrdID, Symbol, Side, OrderQty and OrdType.
     Small,
-    /// 160 bytes: HandlInst, TransactTime and Price as well.
+    /// 160 bytes: the fields of `Small`, and HandlInst, TransactTime and Price.
     Usual,
 }
 
@@ -82,7 +83,7 @@ impl OrderSize {
 
 /// The time of all events here.
 const TIME: &[u8] = b"20260821-13:30:00.123";
-/// CompIDs of the sender and the receiver of the order.
+/// CompIDs: the sender of the order, and the receiver below.
 const SENDER: &[u8] = b"A";
 const TARGET: &[u8] = b"B";
 /// MsgSeqNum of the first order: all have six digits.
@@ -108,7 +109,7 @@ impl Codec {
     ///
     /// # Errors
     ///
-    /// The order has another length, which a test rules out.
+    /// The order has the wrong length; a test rules this out.
     pub fn new(size: OrderSize) -> Result<Self, Error> {
         let header = HeaderTemplate::new(b"FIX.4.2", SENDER, TARGET, &[]);
         let mut codec = Self {
@@ -130,11 +131,11 @@ impl Codec {
         Ok(codec)
     }
 
-    /// Does the work once, with the next order. At most [`MOST_ORDERS`] times.
+    /// Does the work once, with the next order. May be called at most [`MOST_ORDERS`] times.
     ///
     /// # Errors
     ///
-    /// The order failed a check, which a test rules out.
+    /// The order failed a check; a test rules this out.
     #[inline]
     pub fn run(&mut self, work: CodecWork) -> Result<(), Error> {
         if work != CodecWork::Encode {
@@ -181,8 +182,8 @@ fn refused(by: &str) -> Error {
     Error::Engine(format!("the order of the codec was refused by: {by}"))
 }
 
-/// Times `batches` batches of `calls` calls of `work`, after a batch that warms up, without a clock between calls:
-/// nanoseconds a call, of the best batch and of the middle one.
+/// Times `work`: `batches` batches of `calls` calls each, after one batch for warm-up, without reading the clock
+/// between calls. Returns nanoseconds per call, of the best batch and of the median batch.
 ///
 /// # Errors
 ///

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// Why a measurement failed. Wrong answers of a peer are figures, not errors.
+/// Why a measurement failed. Wrong answers of a peer are counted as faults, not errors.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,19 +21,19 @@ pub enum Error {
         /// The mistake.
         problem: String,
     },
-    /// An engine did not start, or stopped by itself.
+    /// An engine did not start, or stopped by itself; with its error.
     Engine(String),
     /// The session was not logged on in time, or disconnected too early.
     Session(String),
     /// Result files cannot be read or compared.
     Results(String),
-    /// An acceptor of the list does not run as it should, or is not listed.
+    /// An acceptor of the list failed, or is not in the list.
     Acceptor(String),
     /// A thread of the measurement exited too early.
     Thread(&'static str),
 }
 
-/// The error of an engine that did not start, or stopped by itself.
+/// Wraps the error of an engine that did not start, or stopped by itself.
 pub(crate) fn engine_error(error: impl fmt::Display) -> Error {
     Error::Engine(error.to_string())
 }

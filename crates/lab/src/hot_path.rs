@@ -1,7 +1,7 @@
-//! Parts of the work on one order, each measured by itself; [`driven`](crate::wired::driven) is the whole.
+//! Parts of the work on one order, each measured alone; [`driven`](crate::wired::driven) measures the whole.
 //!
-//! `bench parse-log` times them, and the instruction counts of the project are counted on them too.
-//! Input: the published order, hot in cache, so figures are a floor of what a running engine needs.
+//! `bench parse-log` times these parts, and the instruction counts of the project are taken on them. Input is the
+//! published order, hot in cache, so the figures are a lower bound of what a running engine needs.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use crate::sockets::numbered::Numbered;
 pub enum Stage {
     /// Finds the end of the order in the stream, checks CheckSum and BodyLength, splits it into fields.
     Parse,
-    /// [`Stage::Parse`], then every rule of the dictionary.
+    /// [`Stage::Parse`], then validation against the dictionary with every rule.
     Validate,
-    /// [`Stage::Validate`], then one journal record of it.
+    /// [`Stage::Validate`], then one journal record with the order.
     Log,
-    /// Writes the report of the order, with header and trailer. Parses no order.
+    /// Writes the report on an order, with header and trailer. No order is parsed.
     Report,
-    /// [`Stage::Report`] from a prepared body, in which ClOrdID is changed.
+    /// [`Stage::Report`] from a prepared body in which only ClOrdID is replaced.
     Prepared,
 }
 
@@ -59,7 +59,7 @@ impl Stage {
     }
 }
 
-/// Fixtures of the stages, and the order that is repeated.
+/// What the stages work with, and the order that is repeated.
 pub struct HotPath<D: Disk> {
     order: Numbered,
     decoder: Decoder,
@@ -124,11 +124,11 @@ impl<D: Disk> HotPath<D> {
         })
     }
 
-    /// Runs a stage once, with the next order. At most [`MOST_ORDERS`] times.
+    /// Runs a stage once, with the next order. May be called at most [`MOST_ORDERS`] times.
     ///
     /// # Errors
     ///
-    /// The order was not accepted, which a test rules out, or the journal is full.
+    /// The order was rejected, which a test rules out, or the journal is full.
     #[inline]
     pub fn run(&mut self, stage: Stage) -> Result<(), Error> {
         match stage {
@@ -164,7 +164,7 @@ impl<D: Disk> HotPath<D> {
         }
     }
 
-    /// Background work of the journal, which an engine does when idle.
+    /// Background work of the journal, which an engine does when it is idle.
     pub fn rest(&mut self) {
         self.journal.idle_work();
     }
@@ -191,7 +191,7 @@ impl<D: Disk> HotPath<D> {
     }
 }
 
-/// The report as a prepared message, and its ClOrdID.
+/// The report as a prepared message, and the slot of its ClOrdID.
 fn prepare(outbox: &mut Outbox) -> Result<(Prepared, Slot), Error> {
     write_report(outbox, SESSION, CL_ORD_ID).map_err(|_| refused("outbox"))?;
     let mut prepared = Prepared::new(b"8", 1024);

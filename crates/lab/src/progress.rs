@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 /// Characters of the bar.
 const WIDTH: usize = 20;
 
-/// The bar; removed when this is dropped.
+/// A progress bar; the bar is erased when this value is dropped.
 ///
-/// The bar changes between steps, never during a step: drawing takes a core.
+/// The bar is drawn between steps, never during a step, because drawing takes a core.
 #[derive(Debug)]
 pub struct Progress {
     shown: bool,
@@ -33,7 +33,7 @@ impl Progress {
         if self.shown {
             let line = line(self.done, self.steps, self.started.elapsed(), what);
             let mut to = stderr().lock();
-            // A closed terminal does not stop the measurement.
+            // When the terminal is closed, the measurement continues.
             let _ = write!(to, "\r\x1b[K{line}");
             let _ = to.flush();
         }
@@ -41,7 +41,8 @@ impl Progress {
     }
 }
 
-/// The bar after this number of steps, with the time left if the remaining steps take as long as the finished ones.
+/// The text of the bar after `done` steps. The time left assumes that the remaining steps take as long as the
+/// finished ones.
 fn line(done: usize, steps: usize, took: Duration, what: &str) -> String {
     let steps = steps.max(1);
     let full = (WIDTH * done / steps).min(WIDTH);

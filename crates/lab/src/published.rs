@@ -1,4 +1,4 @@
-//! Published figures of other engines, as in their tables, and the parts of them that each command measures again.
+//! Published figures of other engines, as in their tables, and which of these figures each command measures again.
 //!
 //! Times are microseconds unless stated otherwise. Sources: QuickFIX/J against Chronicle FIX, timed by JLBH (2016); FIX
 //! Antenna Java 2.17; FIXEdge; f9omstw (2019); a risk-control server with QuickFIX C++ (Red Hat, 2011).
@@ -12,11 +12,11 @@ pub struct JlbhTable {
     pub engine: &'static str,
     /// Orders a second.
     pub rate: u32,
-    /// 50, 90, 99, 99.9, 99.99 % and the longest: run 1, 2 and 3, and the printed variation.
+    /// Rows are 50, 90, 99, 99.9, 99.99 % and the longest. Columns are run 1, 2 and 3, and the variation as printed.
     pub rows: [[f64; 4]; 6],
 }
 
-/// The percentiles of a [`JlbhTable`]; 100 is the longest.
+/// The percentiles of the rows of a [`JlbhTable`]; 100 is the longest.
 pub const JLBH_PERCENTS: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0];
 
 /// The round trip of `bench echo` over loopback, both ends on one Xeon E5-2650 v2.
@@ -134,7 +134,7 @@ pub const ANTENNA: [AntennaColumn; 5] = [
 /// FIXEdge: 200,000 messages at 2,000 a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GatewayRow {
-    /// The scenario that measures it again: `gateway-echo` or `gateway-convert`.
+    /// The scenario that repeats the measurement: `gateway-echo` or `gateway-convert`.
     pub scenario: &'static str,
     /// 50, 90, 99, 99.5 %, average and standard deviation.
     pub figures: [f64; 6],
@@ -158,8 +158,8 @@ pub const GATEWAY: [GatewayRow; 2] = [
     },
 ];
 
-/// Chronicle FIX: one message parsed into the data model and logged, 10,000 to 200,000 a second, five runs. The lowest
-/// and the highest value each of 50, 90, 99, 99.9, 99.99 % and the longest.
+/// Chronicle FIX: one message parsed into the data model and logged, at 10,000 to 200,000 messages a second, in five
+/// runs. Rows are 50, 90, 99, 99.9, 99.99 % and the longest, each with its lowest and highest value.
 #[expect(clippy::approx_constant, reason = "a time that resembles pi")]
 pub const PARSE_LOG: [[f64; 2]; 6] = [
     [1.01, 1.06],
@@ -175,7 +175,7 @@ pub const PARSE_LOG: [[f64; 2]; 6] = [
 pub struct OmsBatch {
     /// The batch as `bench oms` names it.
     pub batch: &'static str,
-    /// The OMS sleeps until an order arrives.
+    /// Figures when the OMS sleeps until an order arrives.
     pub block: [u64; 5],
     /// The OMS spins.
     pub spin: [u64; 5],
@@ -246,9 +246,10 @@ pub struct OmsLargest {
 pub struct TransactionsRow {
     /// The system and how it was tuned.
     pub system: &'static str,
-    /// How long all of them took.
+    /// Duration of all transactions.
     pub seconds: f64,
-    /// Percent of the milliseconds in each of [`TRANSACTION_BANDS`] except the last, which no millisecond reached.
+    /// Percent of the milliseconds in each of the [`TRANSACTION_BANDS`]; the last band is left out, because no
+    /// millisecond reached it.
     pub shares: [f64; 3],
 }
 
@@ -279,7 +280,7 @@ pub const TRANSACTIONS: [TransactionsRow; 3] = [
 pub struct Curve {
     /// The engine.
     pub name: &'static str,
-    /// Percent and microseconds; 100 is the longest.
+    /// Points of the curve, in percent and microseconds; 100 % is the longest.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -299,7 +300,7 @@ pub fn curves(scenario: &str, pace: Pace) -> Vec<Curve> {
                     .collect(),
             })
             .collect(),
-        // One order after the other, as FIX Antenna was measured.
+        // FIX Antenna was measured with one order outstanding.
         ("echo", Pace::PingPong) => ANTENNA
             .iter()
             .map(|column| Curve {

@@ -1,7 +1,8 @@
-//! Replays a recorded session: sends its outgoing messages to an acceptor and compares the answers with the record.
+//! Replays a recorded session: sends the recorded outgoing messages to an acceptor, and compares the answers with the
+//! recorded answers.
 //!
-//! [`recording`] reads the record, [`Replayer`] is the application that sends, [`comparison`] compares. The engine sets
-//! MsgSeqNum and SendingTime, and answers Heartbeats, TestRequests and ResendRequests.
+//! [`recording`] reads the log, [`Replayer`] is the application that sends, [`comparison`] compares. The engine sets
+//! MsgSeqNum and SendingTime, and handles Heartbeats, TestRequests and ResendRequests.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender};
@@ -23,7 +24,7 @@ use recording::{Recorded, RecordedSession, SessionSurvey};
 /// How fast messages are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReplayPace {
-    /// The recorded pace, at this multiple of the speed.
+    /// The recorded pace, multiplied by this factor.
     Recorded(f64),
     /// As fast as possible, with at most 256 orders without an answer.
     Flood,
@@ -44,7 +45,7 @@ pub struct ReplayConfig {
     pub fresh_ids: bool,
     /// Timeout for the Logon, and for the answers after the last message.
     pub timeout: Duration,
-    /// Whether the Logon has ResetSeqNumFlag(141)=Y; the sequence numbers begin with 1 either way.
+    /// Whether the Logon has ResetSeqNumFlag(141)=Y. In both cases MsgSeqNum(34) begins with 1.
     pub reset: bool,
 }
 
@@ -58,11 +59,11 @@ pub struct ReplayParts {
     pub ended: Sender<ReplayEnd>,
 }
 
-/// Settings of the engine that replays: one initiator without a journal.
+/// Settings of the replaying engine: one initiator without a journal.
 ///
 /// # Errors
 ///
-/// A sentence: sessions of this version cannot be replayed.
+/// A sentence that says why sessions of this FIX version cannot be replayed.
 pub fn engine_config(
     session: &RecordedSession,
     survey: &SessionSurvey,
@@ -92,7 +93,8 @@ pub fn engine_config(
     }
     let connection = Connection::Initiator {
         hosts: vec![(config.to.ip().to_string(), config.to.port())],
-        // The acceptor may still be starting. When a session that was logged on disconnects, the replay ends.
+        // Retry, because the acceptor may still be starting. Once the session was logged on, a disconnect ends the
+        // replay.
         reconnect: vec![Duration::from_secs(1)],
         timeout: config.timeout,
     };

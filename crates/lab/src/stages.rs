@@ -8,10 +8,10 @@
 //! initiator                                   read > found > parsed > checked > answered
 //! ```
 //!
-//! Each stage ends at the time stamp where the next stage begins, so the stages of an order add up to its time. Due,
-//! start and answer are those of the [load](crate::load). TCP is from just before the write to just after the read:
-//! over loopback the write itself delivers, and the other end may have read before it returns. `found` is the end of
-//! the read, or of the work on the previous message of that read.
+//! Each stage ends at the time stamp where the next stage begins, so the stages of an order add up to its response
+//! time. Due, start and answer are times of the [load](crate::load). The TCP stage lasts from just before the write
+//! to just after the read: over loopback the write itself delivers, and the other end may have read before the write
+//! returns. `found` is the end of the read, or the end of the work on the previous message of the same read.
 
 pub mod marks;
 
@@ -24,7 +24,7 @@ const INITIATOR: &str = "initiator";
 const ACCEPTOR: &str = "acceptor";
 const TCP: &str = "tcp";
 
-/// The stages in order: the end that works, and the work.
+/// The stages in order. Each has the end that works, and the work.
 const STAGES: [(&str, &str); 18] = [
     (INITIATOR, "due to start"),
     (INITIATOR, "build"),
@@ -49,9 +49,9 @@ const STAGES: [(&str, &str); 18] = [
 /// The stages of the marked orders of one run, or of several.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Stages {
-    /// Number of orders with all their marks.
+    /// Number of orders that have all their time stamps.
     pub marked: u64,
-    /// Number of marked orders whose response time was from p45 to p55 of all orders of the run.
+    /// Number of marked orders whose response time was between p45 and p55 of all orders of the run.
     pub median_orders: u64,
     /// Number of marked orders whose response time was beyond p99.
     pub tail_orders: u64,
@@ -62,7 +62,7 @@ pub struct Stages {
 /// Duration of one stage.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct StageMeans {
-    /// `initiator`, `acceptor`, or `tcp` between them.
+    /// `initiator`, `acceptor`, or `tcp` for the connection between them.
     pub end: Cow<'static, str>,
     /// The work.
     pub stage: Cow<'static, str>,
@@ -73,7 +73,7 @@ pub struct StageMeans {
 }
 
 impl Stages {
-    /// Sums up orders; `response` has the response times of all orders of the run, marked or not.
+    /// Sums up orders. `response` has the response times of all orders of the run, time-stamped or not.
     pub fn of(orders: &[StagedOrder], response: &Histogram<u64>) -> Self {
         let at = |quantile| response.value_at_quantile(quantile);
         let (around, beyond) = (at(0.45)..=at(0.55), at(0.99));
@@ -96,7 +96,7 @@ impl Stages {
         }
     }
 
-    /// Several runs as one; each order counts equally.
+    /// Combines several runs into one; each order counts equally.
     pub fn pool<'a>(runs: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut pooled = Self::default();
         for run in runs {
@@ -134,7 +134,7 @@ fn means<'a>(orders: impl Iterator<Item = &'a StagedOrder>) -> (u64, [f64; STAGE
     (count, sums.map(|sum| sum as f64 / count.max(1) as f64))
 }
 
-/// One order with all its marks. Times are nanoseconds.
+/// One order with all its time stamps. Times are nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct StagedOrder {
     /// Duration of each stage.
@@ -144,8 +144,8 @@ pub struct StagedOrder {
 }
 
 impl StagedOrder {
-    /// The differences of the marks, from when the order was due to its answer; `None` when a mark is earlier than the
-    /// previous one.
+    /// The durations between consecutive time stamps, from when the order was due to its answer. `None` when a time
+    /// stamp is earlier than the one before it.
     fn between(marks: [u64; STAGES.len() + 1]) -> Option<Self> {
         let mut stages = [0; STAGES.len()];
         for (stage, pair) in stages.iter_mut().zip(marks.windows(2)) {
@@ -158,7 +158,7 @@ impl StagedOrder {
     }
 }
 
-/// Stages that take this long each, except one stage of the tail; to test their text.
+/// Stages for tests of the text: each takes this long, except one stage of the tail.
 #[cfg(test)]
 pub(crate) fn sample(each_ns: f64, grown: usize, tail_ns: f64) -> Stages {
     let stage = |(index, &(end, stage)): (usize, &(&'static str, &'static str))| StageMeans {

@@ -103,7 +103,7 @@ impl LoadArgs {
         paces
     }
 
-    /// The warm-up pace before a timed pace.
+    /// The pace of the warm-up before runs at this pace.
     pub(super) fn warm_up_pace(pace: Pace) -> Pace {
         match pace {
             Pace::PingPong | Pace::Flood => pace,
@@ -161,7 +161,7 @@ impl LoadArgs {
         }
     }
 
-    /// Measures the subjects in turn at each pace on this core; `output` receives the samples.
+    /// Measures the subjects alternately at each pace, on this core. `output` receives the samples.
     pub(super) fn rows<S: Copy>(
         &self,
         core: Option<usize>,
@@ -217,7 +217,7 @@ impl LoadArgs {
     }
 }
 
-/// Runs `measure` on its own thread, which gets pinned; the caller stays unpinned.
+/// Runs `measure` on a thread of its own. `measure` may pin that thread; the caller's thread stays unpinned.
 pub(crate) fn on_own_thread<R: Send>(
     measure: impl FnOnce() -> Result<R, Error> + Send,
 ) -> Result<R, Error> {

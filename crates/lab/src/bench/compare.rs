@@ -62,7 +62,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     )
 }
 
-/// The results in these files; each has runs at a rate.
+/// The results in these files. Every result must have runs at a rate.
 fn by_rate(files: &[PathBuf], found: Vec<AnyReport>) -> Result<Vec<Report>, Error> {
     let reports = files.iter().zip(found);
     let reports = reports.map(|(file, report)| result_file::by_rate(file, report));
@@ -70,7 +70,7 @@ fn by_rate(files: &[PathBuf], found: Vec<AnyReport>) -> Result<Vec<Report>, Erro
     reports.map_err(|error| Error::Results(error.to_string()))
 }
 
-/// Refuses results of an OMS whose lines use different protocols: the difference would come from the protocols.
+/// Refuses OMS results whose lines use different protocols, because the protocols would explain the difference.
 fn check_lines<'a>(found: impl Iterator<Item = (&'a PathBuf, &'a AnyReport)>) -> Result<(), Error> {
     let mut first: Option<(&PathBuf, String)> = None;
     for (file, report) in found {

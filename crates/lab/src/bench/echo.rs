@@ -78,7 +78,7 @@ impl EchoArgs {
         )
     }
 
-    /// The pair to measure, with our acceptor or an external one.
+    /// The pair of engines to measure, with our acceptor or an external one.
     fn pair(&self, journals: &Path) -> Result<PairConfig, Error> {
         for (flag, id) in [
             ("--sender-comp-id", &self.sender_comp_id),
@@ -95,7 +95,7 @@ impl EchoArgs {
                 .as_deref()
                 .map(|peer| host_and_port("--peer", peer))
                 .transpose()?,
-            // Between two runs the engines are idle while the floor is measured.
+            // Between two runs the engines are idle while the floor is measured: no Heartbeats then.
             heart_bt_int_seconds: if self.peer.is_some() { 30 } else { 3600 },
             asked: self.ask_status.then(Arc::default),
             ..self.engine.pair(
@@ -142,11 +142,11 @@ enum Subject {
     Engine,
     /// The engine, while another thread requests its status.
     Asked,
-    /// A second pair, whose orders are time-stamped.
+    /// A second pair of engines, whose orders are time-stamped.
     Marked,
 }
 
-/// Measures at each pace.
+/// Measures each subject at each pace.
 ///
 /// # Errors
 ///
@@ -217,7 +217,7 @@ fn rows(
             }
         },
     );
-    // The error of the far engine explains a failed run, not the other way round.
+    // When a run fails, the error of the far engine is the cause, so it is reported first.
     pair.stop()?;
     if let Some(marked) = marked {
         marked.stop()?;
@@ -225,7 +225,8 @@ fn rows(
     rows
 }
 
-/// A second pair on the same cores, with time stamps at both ends: comparing the rows shows their cost.
+/// A second pair of engines on the same cores, with time stamps at both ends. Comparing the rows of both pairs shows
+/// the cost of the time stamps.
 fn marked_pair(
     args: &EchoArgs,
     config: &PairConfig,

@@ -75,7 +75,7 @@ impl EngineArgs {
         self.profile == Profile::Balanced
     }
 
-    /// A pair of ends set up like this, without heartbeats.
+    /// The settings of two engines with these flags, without Heartbeats.
     pub(super) fn pair(
         &self,
         initiator: &str,
@@ -91,7 +91,7 @@ impl EngineArgs {
         }
     }
 
-    /// The set-up, in short.
+    /// The engine settings as a short text.
     pub fn title(&self) -> String {
         let journal = match self.durability() {
             Durability::Memory => "no journal",

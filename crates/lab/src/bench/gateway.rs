@@ -60,15 +60,15 @@ const CONVERT: &[Version] = &[Version::Fix42, Version::Fix44];
 enum Subject {
     /// The bare sockets.
     Floor(ReportWay),
-    /// One of the gateways.
+    /// One of the measured gateways, by index.
     Gateway(usize),
 }
 
 /// The names of sessions in the gateway's file.
 const NAMES: [&str; 2] = ["CLIENT", "VENUE"];
 
-/// A gateway with this number of rules; the last rule sends orders on. With `follows` it routes the reports of orders
-/// back, as gateways do by default.
+/// A gateway with `count` rules, of which the last one sends orders on. With `follows` the gateway tracks orders and
+/// routes their reports back, as gateways do by default.
 pub(crate) fn gateway(count: u32, versions: &[Version], follows: bool) -> Result<Gateway, Error> {
     let target = NAMES[versions.len() - 1];
     let mut rules = match follows {
@@ -84,7 +84,7 @@ pub(crate) fn gateway(count: u32, versions: &[Version], follows: bool) -> Result
     gateway_of(&rules, versions)
 }
 
-/// A gateway of this file, between a client and a venue.
+/// A gateway with this rules file, between a client and a venue.
 pub(crate) fn gateway_of(file: &str, versions: &[Version]) -> Result<Gateway, Error> {
     let named = NAMES.into_iter().zip(versions);
     let sessions = named.map(|(name, &version)| GatewaySession {
@@ -144,11 +144,11 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     }
     let mut clients = Vec::new();
     for (name, versions) in ways {
-        // An order that returns on its own session has no venue to report on it.
+        // An order that returns on its own session has no venue, so no reports follow.
         let follows = versions.len() > 1 && !args.pass_ids;
         let app = gateway(args.rules, versions, follows)?;
         let folder = journals.path().join(name);
-        // No heartbeats: between two runs the ends are idle while others are measured.
+        // No Heartbeats: while one subject is measured, the connections of the others are idle.
         let config = args.engine.pair("BENCH", "GATE", versions, &folder);
         let mut client = FixClient::start(config, acceptor, app, NEW_ORDER_SINGLE)?;
         client.arena.arrivals = args.load.arrivals();
@@ -167,7 +167,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
             Subject::Gateway(number) => clients[number].run(pace, orders),
         },
     );
-    // The error of the far engine explains a failed run, not the other way round.
+    // When a run fails, the error of the far engine is the cause, so it is reported first.
     for client in clients {
         client.stop()?;
     }

@@ -71,8 +71,8 @@ pub enum Command {
     Report(report::ReportArgs),
 }
 
-/// Runs a measurement. The exit code is a failure when an order was lost, answered twice, out of order, or
-/// incorrectly.
+/// Runs a measurement. The exit code is a failure when an order was not answered, answered twice, answered out of
+/// order, or answered incorrectly.
 ///
 /// # Errors
 ///

@@ -138,7 +138,7 @@ impl OmsArgs {
         lines
     }
 
-    /// Milliseconds between orders at slow rates.
+    /// The intervals of the slow rates, milliseconds between two orders.
     fn slow(&self) -> &'static [u64] {
         match self.published {
             true => &[1000, 500, 100],
@@ -146,7 +146,7 @@ impl OmsArgs {
         }
     }
 
-    /// The protocol for `--memory`.
+    /// The protocol of the line for `--memory`, which measures one protocol only.
     fn one_protocol(&self) -> Result<LineProtocol, Error> {
         match self.lines[..] {
             [] => Ok(LineProtocol::Fix),
@@ -216,7 +216,7 @@ fn measure(args: &OmsArgs) -> Result<OmsReport, Error> {
     })
 }
 
-/// Measures over lines of one protocol.
+/// Measures an OMS whose line to the venue uses one protocol.
 fn over(config: &RigConfig, args: &OmsArgs, progress: &mut Progress) -> Result<OmsFigures, Error> {
     let core = |at: usize| config.cores.as_ref().map(|it| it[at]);
     let gap = u64::from(args.gap) * 1000;
@@ -239,7 +239,7 @@ fn over(config: &RigConfig, args: &OmsArgs, progress: &mut Progress) -> Result<O
     ] {
         let name = format!("{called}, {}", shown.name());
         let folder = folder(args.journal.as_deref())?;
-        // Pinned only now: the threads of a rig would inherit its core.
+        // Pin this thread only now: threads that a rig starts would inherit its core.
         let config = RigConfig {
             wait,
             ..config.clone()
@@ -271,7 +271,8 @@ fn over(config: &RigConfig, args: &OmsArgs, progress: &mut Progress) -> Result<O
     })
 }
 
-/// Writes of an order alone: at most this many, within ten seconds unless they are few.
+/// The times of bare writes of an order, `gap` nanoseconds apart: at most `most` writes, and no more than fit into
+/// ten seconds (but at least [`SLOW_ORDERS`], when `most` allows it).
 fn bare_write(config: &RigConfig, most: usize, gap: u64) -> Result<BatchFigures, Error> {
     let core = |at: usize| config.cores.as_ref().map(|it| it[at]);
     let in_time = usize::try_from(10_000_000_000 / gap.max(1)).unwrap_or(most);
@@ -307,7 +308,7 @@ struct Batches<'a> {
     rig: Rig,
     wait: BatchWait,
     stamps: Vec<Stamp>,
-    /// A bare write at each slow rate.
+    /// The figures of bare writes, one for each slow rate.
     slow_write_ns: &'a [BatchFigures],
     rows: &'a mut Vec<BatchRow>,
 }
@@ -326,7 +327,7 @@ impl Batches<'_> {
         self.settle(&run)
     }
 
-    /// Runs all batches, paced and at once, and with `--published` the batches at slow rates.
+    /// Runs all batches: paced batches, batches at once, and with `--published` the batches at slow rates.
     fn play_all(
         &mut self,
         args: &OmsArgs,
@@ -392,7 +393,7 @@ impl Batches<'_> {
         Ok(())
     }
 
-    /// The figures of some requests; the caller fills in name, request, pace and the published figures.
+    /// The figures of one batch of requests. The caller fills in name, request, pace and the published figures.
     fn one(
         &mut self,
         requests: impl ExactSizeIterator<Item = LoadRequest>,
@@ -407,8 +408,8 @@ impl Batches<'_> {
         Ok(BatchRow { taken, ..row })
     }
 
-    /// Waits for the stamps of a run, two for each request, and discards the stamps from before the run. The OMS hands
-    /// them over when idle.
+    /// Waits until the OMS has delivered the stamps of a run, two for each request; the OMS delivers stamps when it
+    /// is idle. Discards stamps from before the run.
     fn settle(&mut self, run: &RigRun) -> Result<(), Error> {
         self.stamps.clear();
         let (count, began) = (2 * run.sent.len(), run.sent.first().copied().unwrap_or(0));
@@ -430,7 +431,7 @@ impl Batches<'_> {
     }
 }
 
-/// The figures of a batch: each request has its stamp, and the stamp of the venue's report.
+/// The figures of one batch. Each request must have a stamp, and so must the venue's report on it.
 fn row(wait: BatchWait, run: &RigRun, stamps: &[Stamp], count: usize) -> Result<BatchRow, Error> {
     let is_report = |it: &&Stamp| matches!(it.kind, b'8' | b'9');
     let requests: Vec<&Stamp> = stamps.iter().filter(|it| !is_report(it)).collect();
@@ -473,8 +474,8 @@ fn row(wait: BatchWait, run: &RigRun, stamps: &[Stamp], count: usize) -> Result<
     })
 }
 
-/// Requests that were sent on time and whose predecessors were, too: delayed requests arrive in a burst, which the OMS
-/// has to work off.
+/// Indices of the requests that the client sent on time after requests that were on time too. Delayed requests arrive
+/// in a burst, and the OMS has to work off the burst first.
 fn untouched(late: &[u64]) -> impl Iterator<Item = usize> {
     /// Nanoseconds.
     const LATE: u64 = 10_000;

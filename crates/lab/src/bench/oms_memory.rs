@@ -1,4 +1,4 @@
-//! `bench oms --memory`: memory of a live order, and what closed orders leave behind.
+//! `bench oms --memory`: memory that a live order needs, and memory that remains used after orders are closed.
 //!
 //! Each figure is measured in a process of its own, so that memory freed by an earlier measurement does not count.
 
@@ -18,20 +18,20 @@ use crate::error::{Error, engine_error};
 use crate::oms::driven::{DrivenOms, DrivenOmsConfig};
 use crate::oms::rig::{ChangeTarget, LineProtocol, LoadRequest};
 
-/// The parts in the process.
+/// The parts of an OMS that run in the measured process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Part {
-    /// The OMS alone, its journal in a ring of memory.
+    /// The OMS alone; its journal is a ring of segments in memory.
     Own,
-    /// The OMS with its journal in a folder, and the thread that makes checkpoints of it.
+    /// The OMS with its journal in a folder, and the thread that writes checkpoints from a copy of the state.
     Both,
 }
 
-/// Segment sizes, bytes: in the ring, which has three segments; and in a folder, where the open segment is not in the
-/// copy.
+/// Segment sizes in bytes. [`RING`] is for the journal in memory, which has three segments; [`SEGMENT`] is for the
+/// journal in a folder, where the checkpoint thread's copy lacks the open segment.
 const RING: usize = 5 << 20;
 const SEGMENT: usize = 16 << 20;
-/// How long memory must be stable until the copy counts as complete.
+/// How long memory must not change before the checkpoint thread's copy of the state counts as complete.
 const SAME: Duration = Duration::from_secs(10);
 
 /// Anonymous memory of a process, bytes.
@@ -41,11 +41,11 @@ struct Measured {
     live: usize,
     /// Memory before the engine starts.
     before: u64,
-    /// Memory with all orders open; in the run whose orders end, memory after the first tenth of the orders.
+    /// Memory after the first tenth of the orders.
     first: u64,
     /// Memory at the end.
     last: u64,
-    /// Number of ClOrdIDs of the day when `first` was measured, and when `last` was.
+    /// Number of ClOrdIDs of the trading day: when `first` was measured, and when `last` was measured.
     ids: [u64; 2],
 }
 
@@ -60,7 +60,7 @@ struct Row {
     copy_bytes_an_order: f64,
 }
 
-/// Growth of memory while orders end.
+/// Growth of memory while orders are opened and closed (`--churn`).
 #[derive(Clone, Debug, Serialize)]
 struct Churn {
     lines: LineProtocol,
@@ -69,7 +69,7 @@ struct Churn {
     /// Memory in bytes after the first tenth of the orders, and at the end.
     own: [u64; 2],
     ids: [u64; 2],
-    /// Bytes by which memory grew for each ClOrdID between these two measurements.
+    /// Growth of memory between the two measurements of `own`, bytes for each new ClOrdID.
     bytes_an_id: f64,
 }
 
@@ -184,7 +184,7 @@ fn measure(args: &OmsArgs, part: Part, lines: LineProtocol) -> Result<Measured, 
     let live = args.live.first().copied().unwrap_or(1000) as usize;
     let folder = folder(args.journal.as_deref())?;
     let before = anonymous()?;
-    // Memory is allocated as orders arrive, as on a day without a sized configuration.
+    // Room for 1000 orders only: memory for the others is allocated as they arrive.
     let mut oms = DrivenOms::start(&match part {
         Part::Own => DrivenOmsConfig {
             segment_bytes: RING,
@@ -212,7 +212,7 @@ fn measure(args: &OmsArgs, part: Part, lines: LineProtocol) -> Result<Measured, 
             first = (anonymous()?, oms.requests);
         }
     }
-    // The list of open orders and the ring belong to the measurement, not to the OMS.
+    // The list of open orders and the ring are memory of the measurement, not of the OMS.
     let ring = if part == Part::Own { 3 * RING } else { 0 };
     let ours = (open.capacity() * size_of::<u64>() + ring) as u64;
     let mut last = anonymous()?;
@@ -232,7 +232,8 @@ fn measure(args: &OmsArgs, part: Part, lines: LineProtocol) -> Result<Measured, 
     })
 }
 
-/// RssAnon of this process, bytes; it excludes the journal's files and the program.
+/// Anonymous resident memory (RssAnon) of this process, bytes. The mapped files of the journal and of the program do
+/// not count.
 fn anonymous() -> Result<u64, Error> {
     let status = fs::read_to_string("/proc/self/status");
     let status = status.map_err(Error::system("read /proc/self/status"))?;

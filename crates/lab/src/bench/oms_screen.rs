@@ -1,4 +1,5 @@
-//! The first screen of `bench oms`: paced orders and the largest batch with the published figures, in 80 x 24.
+//! The first screen of `bench oms`, in 80 x 24 characters: paced orders and the largest batch, each with the
+//! published figures.
 
 use fixwire_stamps::stats::micros;
 
@@ -28,8 +29,9 @@ pub(super) fn screen(found: &OmsReport) -> String {
     text
 }
 
-/// The rows that fit: paced orders and the largest batch at once; with slow rows those that have published figures, and
-/// of the paced ones only the largest that a client can send on time.
+/// The rows that fit on the screen: the paced orders, and the largest batch sent at once. When slow rates were
+/// measured, only rows with published figures are shown, and of the paced rows only the largest batch that the client
+/// can send on time.
 fn rows<'a>(part: &OmsPart<'a>) -> Vec<&'a BatchRow> {
     let all = || {
         let rows = part.rows.iter();
@@ -47,24 +49,24 @@ fn rows<'a>(part: &OmsPart<'a>) -> Vec<&'a BatchRow> {
     let shown = |row: &&BatchRow| match row.pace {
         BatchPace::Unpaced => Some(&row.batch) == largest,
         BatchPace::Slow => row.published_us.is_some(),
-        // One order is not significant.
+        // A batch of one order says nothing about a distribution.
         BatchPace::Paced => only.map_or(row.batch != "1", |only| row.batch == *only),
     };
     all().filter(shown).collect()
 }
 
-/// The bare writes at the pace of slow rows.
+/// The figures of the bare writes at the slow rates, each with the name of the batch.
 fn slow_writes<'a>(part: &OmsPart<'a>) -> impl Iterator<Item = (&'a str, BatchFigures)> {
     let rows = rows(part).into_iter();
     rows.filter_map(|row| Some((row.batch.as_str(), row.bare_write_ns?)))
 }
 
-/// 50, 99 and 99.9 % of the five percentiles.
+/// The 50, 99 and 99.9 % of five percentiles.
 fn three<T>([p50, _, p99, p999, _]: [T; 5]) -> [T; 3] {
     [p50, p99, p999]
 }
 
-/// The published figures of a batch; empty cells without any.
+/// The published figures of a batch; empty cells when none are published.
 fn published(row: &BatchRow) -> [String; 3] {
     let was = row.published_us.map(|was| was.map(|us| us.to_string()));
     three(was.unwrap_or_default())

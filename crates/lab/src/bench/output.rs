@@ -59,11 +59,11 @@ pub struct OutputArgs {
     pub teamcity: bool,
 }
 
-/// Writes the orders of each run, if requested, and frees their memory.
+/// Writes the samples of each run, if requested, and frees their memory.
 pub(super) struct Samples(Option<(PathBuf, SampleWriter)>);
 
 impl Samples {
-    /// A run, counted from 1, has ended.
+    /// Run number `run`, counted from 1, has ended.
     pub(super) fn run(
         &mut self,
         subject: &str,
@@ -123,7 +123,7 @@ impl OutputArgs {
         })
     }
 
-    /// Delivers a report with a different first screen.
+    /// Delivers a report whose first screen is written by `shown`.
     pub(super) fn deliver_as(
         &self,
         mut report: Report,

@@ -105,7 +105,8 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
     paces.extend(args.rate.iter().map(|rate| Pace::PerSecond(*rate)));
     let mut progress = Progress::new(1 + paces.len() * args.runs as usize);
 
-    // The first journal starts the journal's own threads: they must not be pinned with us.
+    // The first journal starts the threads of the journal. Create it before pinning, or these threads inherit our
+    // core.
     let mut path = fresh()?;
     let _pinned = pin(core)?;
     progress.step("stages");
@@ -175,7 +176,7 @@ fn core(text: &str) -> Result<Option<usize>, Error> {
     }
 }
 
-/// Passes `count` messages through parsing, validation and the journal, and times each.
+/// Passes `count` messages through parsing, validation and the journal, and times each message.
 fn one_run<D: Disk>(
     path: &mut HotPath<D>,
     clock: Clock,

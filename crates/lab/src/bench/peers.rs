@@ -1,4 +1,4 @@
-//! `bench peers`: other engines and fixwire, each in its own process, in turn on the same cores.
+//! `bench peers`: other engines and fixwire, each in a process of its own, measured alternately on the same cores.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use fixwire::Durability;
 use fixwire_protocol::dictionary::Version;
 use fixwire_stamps::scenario::{EXECUTION_REPORT, ORDER_BYTES, REPORT_BYTES};
 
-/// The floors, by kind of waiting: the first acceptor of the list, in this mode.
+/// The floor for each way of waiting: the acceptor of the list, in mode [`FLOOR_MODE`], and its subject in tables.
 const FLOORS: [(Waits, &str, &str); 2] = [
     (Waits::Spins, "raw", FLOOR_SPINS),
     (Waits::Sleeps, "raw-block", FLOOR_SLEEPS),
@@ -193,8 +193,8 @@ fn subjects(listed: &[Listed], names: &[String], with_floors: bool) -> Result<Ve
     Ok(subjects)
 }
 
-/// The other acceptors of a floor that failed, each with an error: after the floor of the other kind they would be
-/// compared with that one.
+/// The acceptors that have no floor because `floor` failed, each with an error. Without this they would be compared
+/// with the floor of the other kind.
 fn without_floor(subjects: &[Subject], floor: &Subject) -> Vec<(usize, Error)> {
     let others = subjects
         .iter()
@@ -243,7 +243,7 @@ impl Peers<'_> {
         })
     }
 
-    /// Runs all rounds; returns also the errors of acceptors that have no row.
+    /// Runs all rounds. Also returns the errors of acceptors that have no row in the report.
     fn measure(&self, subjects: &[Subject]) -> Result<(Report, Vec<Error>), Error> {
         let load = &self.args.load;
         let (orders, paces) = (load.orders()?, load.paces());
@@ -311,8 +311,8 @@ impl Peers<'_> {
         Ok((report, failed.into_iter().map(|(_, error)| error).collect()))
     }
 
-    /// Starts an acceptor, warms it up, and passes a run at each pace to `keep`, with the index of the pace. Pins the
-    /// calling thread at the end.
+    /// Starts an acceptor, warms it up, and passes one run at each pace to `keep`, with the index of the pace. The
+    /// calling thread is pinned at the end.
     fn turn(
         &self,
         subject: &Subject,
@@ -339,7 +339,7 @@ impl Peers<'_> {
             EXECUTION_REPORT,
         );
         let mut client = client.map_err(failed)?;
-        // Pinned after the threads were started: they would inherit the core.
+        // Pin this thread only after other threads were started: they would inherit its core.
         let _pinned = pin(own_core)?;
         client.arena.arrivals = self.args.load.arrivals();
         let mut measured = || {
@@ -363,7 +363,7 @@ impl Peers<'_> {
             (Ok(()), true) => check_waits(&acceptor, listed),
             _ => Ok(()),
         };
-        // How an acceptor handles a Logout does not matter here; its earlier answers do.
+        // Only the answers count: an acceptor that mishandles the Logout is still measured.
         let stopped = client.stop();
         measured.and(waits).and(stopped.or(Ok(())))
     }
@@ -394,7 +394,7 @@ fn waits_word(waits: Waits) -> &'static str {
     }
 }
 
-/// The session that each acceptor has.
+/// The settings of the session that every acceptor has.
 fn config(folder: &Path, address: SocketAddr) -> PairConfig {
     PairConfig {
         peer: Some((address.ip().to_string(), address.port())),

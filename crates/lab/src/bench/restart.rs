@@ -1,5 +1,5 @@
-//! `bench restart`: sends many orders through an engine, then restarts it. Measures the size of its journal, the time
-//! to the first answered Logon, and the cost of the checkpoints in between.
+//! `bench restart`: sends many orders through an engine, then restarts the engine. Measures the size of the journal,
+//! the time to the first answered Logon, and the cost of the checkpoints written meanwhile.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -98,7 +98,7 @@ struct Found {
     checkpoint_bytes: u64,
     /// Size of the newest checkpoint.
     newest_checkpoint_bytes: u64,
-    /// Notes of an OMS that are in no checkpoint; `None` for other applications.
+    /// Notes of an OMS that are newer than its newest checkpoint; `None` for other applications.
     notes_behind: Option<u64>,
     p50_ns: [u64; 2],
     p99_9_ns: [u64; 2],
@@ -234,7 +234,7 @@ fn gateway(args: &RestartArgs) -> Result<impl Application + use<>, Error> {
     gateway_of(&rules, &[Version::Fix42; 2])
 }
 
-/// The started process: the same engine over system sockets.
+/// The process that is started: the same engine over system sockets.
 fn serve(args: &RestartArgs, folder: &Path, port: u16) -> Result<(), Error> {
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let keep = Duration::from_secs(args.keep);
@@ -255,18 +255,18 @@ fn serve_with<A: Application>(mut engine: Engine<A>) -> Result<(), Error> {
     engine.run().map_err(engine_error)
 }
 
-/// A process that is killed when this is dropped.
+/// A process that is killed when this value is dropped.
 struct Started(Child);
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // A process that cannot be killed has ended.
+        // The kill fails only when the process has exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Time from the start of a process to its answer to a Logon with this MsgSeqNum.
+/// Time from the start of a process to its answer to a Logon; the Logon has MsgSeqNum `seq`.
 fn start(args: &RestartArgs, folder: &Path, seq: u64) -> Result<Duration, Error> {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())

@@ -1,9 +1,10 @@
 //! `bench sessions`: many sessions on one port, and peers that never read.
 //!
-//! One engine takes all sessions on one port; one thread plays all peers with bare sockets. Every peer sends orders at
-//! a fixed rate; latency counts from when an order was due to the arrival of its report. Windows of the same length
-//! follow one another, without and with orders of peers that never read and whose sockets have long been full; the
-//! ratio of their p99 is what such peers cost the others. One peer in ten sends nothing and counts on heartbeats.
+//! One engine serves all sessions on one port; one thread plays all peers with bare sockets. Every peer sends orders
+//! at a fixed rate; latency counts from when an order was due to the arrival of its report. Windows of equal length
+//! follow one another, alternately without and with orders from peers that never read and whose sockets have long
+//! been full. The ratio of the p99 of both kinds of windows shows what such peers cost the other sessions. One peer
+//! in ten sends no orders and relies on Heartbeats.
 
 mod peers;
 
@@ -61,18 +62,19 @@ pub struct Found {
     pub quiet: Vec<Window>,
     /// Windows with orders from peers that never read.
     pub loud: Vec<Window>,
-    /// Orders with and without an answer.
+    /// Orders on sessions that read.
     pub answered: u64,
     /// Orders without a report on sessions that read.
     pub lost: u64,
-    /// Heartbeats received by the quiet sessions.
+    /// Heartbeats received by the peers that send no orders.
     pub heartbeats: u64,
-    /// Number of times that a quiet session received nothing for two heartbeat intervals, and number of TestRequests:
-    /// the engine missed a message of a peer.
+    /// Faults of heartbeats: how often a peer without orders received nothing for two heartbeat intervals, plus the
+    /// number of TestRequests (which mean that the engine missed a message of a peer).
     pub missed: u64,
     /// Sessions that read and were disconnected.
     pub ended: u64,
-    /// Bytes of anonymous memory for each session, including the peers' side; journal pages are not anonymous.
+    /// Anonymous memory divided by the number of sessions, bytes. The peers' side is included; journal pages are
+    /// mapped files and do not count.
     pub bytes_per_session: u64,
 }
 
@@ -86,7 +88,7 @@ pub struct Window {
 }
 
 impl Found {
-    /// p99 of the median window with such orders divided by p99 of the median window without.
+    /// p99 of the median loud window divided by p99 of the median quiet window.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         let median = |windows: &[Window]| {
@@ -153,7 +155,7 @@ pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
     })
 }
 
-/// Bytes queued for a peer at which its socket is certainly full.
+/// Queued bytes of a session from which on the peer's socket is certainly full.
 const BEHIND: u64 = 256 << 10;
 
 /// Measures.
@@ -200,9 +202,9 @@ type EngineThread = thread::JoinHandle<Result<(), String>>;
 /// Events of the engine.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Sessions that read and were disconnected.
+    /// Sessions that read but were disconnected.
     ended: AtomicU64,
-    /// Sessions with a full socket and many messages waiting in the journal.
+    /// Sessions whose socket is full while more than [`BEHIND`] bytes wait in the journal.
     behind: AtomicU64,
 }
 
@@ -233,7 +235,7 @@ fn start(
             pending_per_address: 256,
             lag_bytes: 4 * BEHIND,
             events_per_second: 1 << 20,
-            // Peers that never read stay connected: disconnected ones would cost nothing.
+            // Peers that never read must stay connected: a closed connection would cost nothing.
             stall_time: Duration::from_secs(24 * 3600),
             ..Limits::default()
         },
@@ -264,7 +266,7 @@ fn start(
     Ok((handle, address, counts, thread))
 }
 
-/// Anonymous memory of this process; excludes pages of the journal's files.
+/// Anonymous memory of this process; mapped pages of the journal's files do not count.
 fn anonymous_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status

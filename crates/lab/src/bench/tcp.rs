@@ -68,7 +68,7 @@ pub fn run(args: &TcpArgs) -> Result<ExitCode, Error> {
     args.output.deliver(report)
 }
 
-/// A floor that is served by another process.
+/// A floor whose server is another process.
 pub(super) struct Remote {
     client: floor::FloorClient,
     clock: Clock,

@@ -51,8 +51,9 @@ pub struct TransactionsArgs {
     pub json: Option<PathBuf>,
 }
 
-/// Number of orders between an order and its replace, and between the replace and its cancel: the earlier ones are
-/// answered by then. With fewer orders each change waits for the report of what it changes.
+/// Number of orders between an order and its replace, and between the replace and its cancel, so that the earlier
+/// request is answered by then. In a run with fewer orders, each replace or cancel waits for the report on the
+/// request before it.
 const BETWEEN: u64 = 1000;
 
 /// Measures and prints.
@@ -106,7 +107,8 @@ fn measure(args: &TransactionsArgs) -> Result<(TransactionsReport, Throughput), 
     Ok((report, throughput))
 }
 
-/// Requests of this number of orders, each replaced and cancelled; `first` is the number of the first request.
+/// The requests for `orders` orders, each of which is replaced and then cancelled. `first` is the number of the first
+/// request.
 fn plan(first: u64, orders: u64) -> Vec<LoadRequest> {
     let mut plan = Vec::with_capacity(3 * orders as usize);
     let mut targets: Vec<ChangeTarget> = Vec::with_capacity(orders as usize);
@@ -132,7 +134,7 @@ fn plan(first: u64, orders: u64) -> Vec<LoadRequest> {
     plan
 }
 
-/// The screen; with `details` the histogram of every count, too.
+/// The text of the screen; with `details` also the complete histogram.
 fn shown(found: &TransactionsReport, throughput: &Throughput, details: bool) -> String {
     let mut text = format!(
         "bench transactions: {} orders, replaces and cancels through an OMS with\n  every control and its journal, and a \

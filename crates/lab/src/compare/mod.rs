@@ -1,10 +1,11 @@
-//! Compares two builds by their result files: is the second one faster, slower, or is there no clear difference?
+//! Compares two builds by their result files: is the second build faster, slower, or is no clear difference visible?
 //!
-//! Each run gives one value of each percentile, so runs are the sample, not orders: orders of one run share what the
-//! machine did meanwhile. The ratio is the ratio of the geometric means over the runs; its interval is Welch's *t* on
-//! the logarithms, which allows different spreads on both sides. All intervals of a comparison are valid together at 95
-//! % (Bonferroni: each has 1 - 0.05 / number of them), and a verdict follows from its interval alone, so of equal
-//! builds at most 5 in 100 comparisons call anything faster or slower.
+//! Each run gives one value of each percentile. The sample is the runs, not the orders, because all orders of one run
+//! share what the machine did during that run. The ratio is the ratio of the geometric means over the runs. Its
+//! interval is Welch's *t* on the logarithms, which allows a different spread on each side. All intervals of a
+//! comparison hold together at 95 % (Bonferroni: each interval has 1 - 0.05 / the number of intervals). A verdict
+//! follows from its interval alone, so when builds are equal, at most 5 in 100 comparisons call anything faster or
+//! slower.
 
 use std::fmt;
 
@@ -18,13 +19,13 @@ use crate::report::{Report, Row, Run, pace_text};
 
 pub mod text;
 
-/// Highest probability that a comparison of equal builds calls anything faster or slower.
+/// Highest probability that a comparison of equal builds calls any figure faster or slower.
 const FAMILY_ERROR: f64 = 0.05;
 /// Fewest runs of a side that give an interval.
 const RUNS_MIN: usize = 3;
-/// A change that a verdict `no difference seen` must exclude.
+/// A verdict `no difference seen` must exclude a change by this factor.
 const CHANGE: f64 = 1.1;
-/// Resolution of the histograms: runs that agree more closely agree by chance.
+/// Resolution of the histograms: a smaller difference between runs is an accident of rounding.
 const RESOLUTION: f64 = 0.001;
 
 /// The result of a comparison.
@@ -66,7 +67,8 @@ pub struct ComparedPercentile {
     pub nanos: [f64; 2],
     /// B divided by A.
     pub ratio: f64,
-    /// Interval of the ratio; all intervals of the comparison together hold with 95 %. `None` with too few runs.
+    /// Interval of the ratio. All intervals of the comparison together hold at 95 %. `None` when a side has too few
+    /// runs.
     pub interval: Option<[f64; 2]>,
     /// The verdict.
     pub word: ChangeWord,
@@ -116,13 +118,13 @@ impl ChangeWord {
 pub enum Incomparable {
     /// A side has no report.
     Empty,
-    /// The reports differ in a value that must be equal.
+    /// The reports differ in a fact that must be the same on both sides.
     Differs {
-        /// The thing that differs: host, scenario or settings.
+        /// Name of the fact: host, scenario or settings.
         what: &'static str,
-        /// Text of the thing in the first report.
+        /// The fact in the first report.
         first: String,
-        /// Text of the thing in the other report.
+        /// The fact in the other report.
         other: String,
     },
     /// The cores of a row were never at the same distance on both sides.
@@ -161,14 +163,14 @@ impl fmt::Display for Incomparable {
 
 impl std::error::Error for Incomparable {}
 
-/// Compares the runs of `b` with the runs of `a`; each side may have several measurements.
+/// Compares the runs of `b` with the runs of `a`; each side may consist of several reports.
 ///
-/// Rows that only one side has are left out, and so are runs during which the cores moved; of a row that has both near
-/// and far runs, those of the distance with more runs on both sides are compared.
+/// Left out are rows that only one side has, and runs during which the cores moved. When a row has both near and far
+/// runs, the comparison uses the distance of which both sides have more runs.
 ///
 /// # Errors
 ///
-/// The reports are not from one host, scenario and settings, or have no runs at one distance.
+/// The reports differ in host, scenario or settings, or have no runs whose cores were at the same distance.
 pub fn compare(a: &[Report], b: &[Report]) -> Result<Comparison, Incomparable> {
     let (Some(first), Some(_)) = (a.first(), b.first()) else {
         return Err(Incomparable::Empty);
@@ -202,7 +204,7 @@ pub fn compare(a: &[Report], b: &[Report]) -> Result<Comparison, Incomparable> {
     })
 }
 
-/// The runs of all reports of the subject and pace of `row`.
+/// The runs, in all reports, of the subject and pace of `row`.
 fn runs<'a>(reports: &'a [Report], row: &Row) -> impl Iterator<Item = &'a Run> {
     reports
         .iter()
@@ -211,7 +213,7 @@ fn runs<'a>(reports: &'a [Report], row: &Row) -> impl Iterator<Item = &'a Run> {
         .flat_map(|row| &row.runs)
 }
 
-/// Whether figures of two reports have the same meaning.
+/// Whether the figures of two reports have the same meaning; an error says what differs.
 fn same(first: &Report, other: &Report) -> Result<(), Incomparable> {
     let host = |report: &Report| {
         let machine = &report.machine;
@@ -292,7 +294,7 @@ impl<'a> PairedRow<'a> {
         }
     }
 
-    /// Compares two samples, as one of this number of tests.
+    /// Compares two samples. `tests` is the number of tests in the whole comparison, for the width of the intervals.
     fn compared(&self, tests: usize) -> ComparedRow {
         let percentile = |index: usize| {
             let logs = self.sides.each_ref().map(|runs| {
@@ -335,13 +337,13 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Half the width of the interval of a difference of means that misses with probability `error`, by Welch's *t* with
-/// the degrees of freedom of Satterthwaite. Each sample has at least two values.
+/// Half the width of the interval for a difference of two means, by Welch's *t* with Satterthwaite's degrees of
+/// freedom. The interval misses the true difference with probability `error`. Each sample has at least two values.
 fn welch(samples: &[Vec<f64>; 2], error: f64) -> f64 {
     let [a, b] = samples.each_ref().map(|sample| {
         let (mean, count) = (mean(sample), sample.len() as f64);
         let squares: f64 = sample.iter().map(|value| (value - mean).powi(2)).sum();
-        // The error of rounding to the resolution.
+        // Adds the variance of rounding to the histogram's resolution.
         let variance = squares / (count - 1.0) + RESOLUTION.powi(2) / 12.0;
         (variance / count, count)
     });

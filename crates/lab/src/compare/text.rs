@@ -64,7 +64,7 @@ fn micros(nanos: f64) -> String {
     fixwire_stamps::stats::micros(nanos.round() as u64)
 }
 
-/// Two decimals; none for a large ratio.
+/// A ratio with two decimals; a large ratio without decimals.
 fn ratio(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 9_999.5 => "> 9999".to_owned(),

@@ -1,4 +1,5 @@
-//! Whether a core keeps its cache while it spins: a spinning engine receives orders after pauses.
+//! Whether the data of a core stay in its cache while the core spins. A spinning engine waits between orders, and
+//! then needs its data at once.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,24 +12,24 @@ use super::measure::{Measured, on_all};
 use super::observed::Observation;
 use crate::error::Error;
 
-/// Cache lines that are read: 128 KiB, about as much as an OMS uses for an order.
+/// Cache lines that are read: 128 KiB, about what an OMS reads for one order.
 const LINES: usize = 2048;
 /// Numbers in a line.
 const IN_LINE: usize = 64 / size_of::<u32>();
-/// How long the core spins before it reads them again.
+/// How long the core spins between two reads of the lines.
 const PAUSE: Duration = Duration::from_millis(10);
 const ROUNDS: usize = 31;
-/// A ratio above this is bad.
+/// A higher ratio of the second read to the first is bad.
 const MOST: u64 = 3;
 
-/// How long a core takes to read 128 KiB, line by line in random order: medians, nanoseconds.
+/// How long a core takes to read 128 KiB, line by line in random order: medians in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct KeptCache {
     /// The core.
     pub core: usize,
-    /// Right after a first read.
+    /// Read again at once.
     pub at_once: u64,
-    /// After 10 ms of spinning.
+    /// Read again after 10 ms of spinning.
     pub after_pause: u64,
 }
 
@@ -54,7 +55,7 @@ pub(super) fn measure(cores: &[usize]) -> Result<Vec<KeptCache>, Error> {
     })
 }
 
-/// Memory in which each line names the line that is read after it.
+/// Memory in which each cache line has the index of the line that is read next.
 struct Lines(Vec<u32>);
 
 impl Lines {
@@ -68,7 +69,7 @@ impl Lines {
         Self(lines)
     }
 
-    /// Reads all lines; returns nanoseconds.
+    /// Reads all lines; returns the time in nanoseconds.
     fn read(&self) -> f64 {
         let start = Instant::now();
         let mut line = 0;
@@ -80,7 +81,7 @@ impl Lines {
     }
 }
 
-/// Whether no other work evicts the caches of the hot cores.
+/// Whether other work leaves the caches of the hot cores alone.
 pub fn kept_cache(of: &Measured) -> Observation {
     if of.cache.is_empty() {
         return Observation::unknown("no hot cores given (--cores)");

@@ -1,4 +1,4 @@
-//! The table of checks: what is read, the good value, the remedy and its cost.
+//! The table of checks: what each check reads, the good value, the remedy and its cost.
 
 use serde::Serialize;
 
@@ -10,13 +10,13 @@ use super::{cache, cpu, interrupts, kernel, memory, network, process};
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
-    /// When bad, figures of this machine say nothing about the engine.
+    /// When this check is bad, measurements on this machine say nothing about the engine.
     Fail,
-    /// Measured: the overall result, which the other checks explain.
+    /// A measured result of the whole machine; the other checks explain it.
     Verdict,
-    /// Costs tens of microseconds or more when it occurs.
+    /// A bad value costs tens of microseconds or more each time.
     High,
-    /// Costs some microseconds, or occurs rarely.
+    /// A bad value costs some microseconds, or has an effect only rarely.
     Mid,
     /// Hardly noticeable.
     Low,
@@ -49,15 +49,15 @@ pub enum CheckMethod {
 
 /// One row of the table.
 ///
-/// In `script`, `boot` and `unit` the words `{cores}` (hot cores, `2,3`), `{others}` (the other cores),
-/// `{others_mask}`, `{pid}` and `{interface}` are replaced by their values.
+/// In `script`, `boot` and `unit` these words are replaced by their values: `{cores}` (the hot cores, `2,3`),
+/// `{others}` (the other cores), `{others_mask}`, `{pid}` and `{interface}`.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
     /// Name of the check; it is unique.
     pub name: &'static str,
     /// Weight of the check.
     pub weight: Weight,
-    /// Files to read, or commands to run where no file has the value.
+    /// Files that the check reads, or commands to run when no file has the value.
     pub reads: &'static str,
     /// The good value.
     pub good: &'static str,
@@ -65,7 +65,7 @@ pub struct Check {
     pub remedy: &'static str,
     /// Cost of the remedy, as a sentence.
     pub cost: &'static str,
-    /// Shell commands that apply it, as root; may be empty.
+    /// Shell commands that apply the remedy, to be run as root; may be empty.
     pub script: &'static [&'static str],
     /// Addition to the kernel's command line; may be empty.
     pub boot: &'static str,

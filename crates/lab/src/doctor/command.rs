@@ -170,10 +170,12 @@ impl DoctorArgs {
         }
     }
 
-    /// Waits for an interval and takes a second snapshot; the first one has the files that each check reads.
+    /// Waits for an interval, then takes a second snapshot. The first snapshot already has the files that the checks
+    /// read.
     fn again(&self, mut observed: Observed) -> Observed {
         if observed.before.is_none() {
-            // Each snapshot keeps the files that were read from it.
+            // A first diagnosis makes the snapshot read the files of all checks, and a snapshot keeps what it has
+            // read.
             let _ = Diagnosis::of(&observed, None);
         }
         thread::sleep(Duration::from_secs(self.interval));
@@ -181,7 +183,7 @@ impl DoctorArgs {
         observed
     }
 
-    /// Prints changes until it is interrupted or its output is closed.
+    /// Prints changes until the process is interrupted or its output is closed.
     fn watch(&self, mut observed: Observed, mut last: Diagnosis) -> Result<(), Error> {
         loop {
             observed = self.again(observed);

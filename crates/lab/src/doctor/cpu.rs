@@ -1,17 +1,17 @@
-//! Checks of cores: who else may use them, their frequency, and their clock.
+//! Checks of cores: what else may run on them, their frequency, and their clock.
 
 use super::observed::{Observation, Observed, named};
 use super::snapshot::Snapshot;
 use crate::machine::core_list;
 
-/// Longest wake-up of a C-state that does no harm, microseconds.
+/// Longest wake-up time of a C-state that is still harmless, microseconds.
 const SHALLOW: i64 = 2;
 /// Busy share of a core that counts as idle.
 const IDLE: f64 = 0.01;
-/// Share of the highest frequency that counts as running at it.
+/// A core above this share of its highest frequency counts as running at the highest frequency.
 const NEAR_HIGHEST: f64 = 0.95;
 
-/// Shown when a check needs hot cores and none are configured.
+/// Shown for a check that needs hot cores when none are configured.
 const NO_CORES: &str = "no hot cores given (--cores)";
 
 fn cpu_file(core: usize, file: &str) -> String {
@@ -23,7 +23,7 @@ fn flags(of: &Snapshot) -> Option<Vec<String>> {
     Some(flags.split_whitespace().map(str::to_owned).collect())
 }
 
-/// A value of a line of `proc/stat`, clock ticks; the first is the time of programs.
+/// A value in a line of `proc/stat`, in clock ticks. `count` 0 is the time of user programs.
 fn ticks(of: &Snapshot, line: &str, count: usize) -> Option<u64> {
     let text = of.text("proc/stat")?;
     let mut lines = text.lines().map(str::split_whitespace);
@@ -96,7 +96,7 @@ pub fn rcu(of: &Observed) -> Observation {
     };
     let offloaded = match &said {
         Some(list) => holds(list),
-        // Tickless cores are off-loaded implicitly.
+        // Tickless cores have their callbacks off-loaded by the kernel.
         None => is_tickless(of).or_else(|| of.holds_hot_cores("")),
     };
     let shown = said.map_or_else(
@@ -140,7 +140,7 @@ fn busy(of: &Observed, core: usize) -> Option<f64> {
     for place in 0..8 {
         all += count(place)?;
     }
-    // Idle time, and time waiting for a disk.
+    // Idle time is the time without work plus the time waiting for a disk.
     let idle = count(3)? + count(4)?;
     (all > 0).then(|| 1.0 - idle as f64 / all as f64)
 }
@@ -257,8 +257,8 @@ pub fn c_states(of: &Observed) -> Observation {
     }
 }
 
-/// The process that asks the kernel for short wake-ups: it has `/dev/cpu_dma_latency` open. Only processes whose open
-/// files this process can read are found.
+/// The process that asks the kernel for short wake-ups, by keeping `/dev/cpu_dma_latency` open. Found only when this
+/// process may read the other process's open files.
 fn holder(of: &Snapshot) -> Option<u32> {
     of.numbers("proc")?.into_iter().find(|pid| {
         let folder = format!("proc/{pid}/fd");

@@ -97,7 +97,8 @@ impl Finding {
     }
 }
 
-/// Diagnosis for bench result files: the two cores that benches use, without an interval and without a measurement.
+/// Diagnosis for the result files of benches: of the two cores that benches use, without an interval and without
+/// measurements.
 pub fn facts() -> Diagnosis {
     let observed = Observed {
         before: None,
@@ -110,7 +111,7 @@ pub fn facts() -> Diagnosis {
     Diagnosis::of(&observed, None)
 }
 
-/// The two cores that benches use; empty on a machine with fewer.
+/// The two cores that benches use; empty on a machine with fewer than two.
 pub fn hot_cores() -> Vec<usize> {
     two_cores().map_or_else(Vec::new, |(a, b)| vec![a, b])
 }

@@ -4,10 +4,11 @@ use super::cpu::is_tickless;
 use super::observed::{Observation, Observed, named};
 use super::snapshot::Snapshot;
 
-/// Most timer interrupts a second on a tickless core.
+/// Highest number of timer interrupts a second on a tickless core.
 const TICKS: f64 = 2.0;
 
-/// Number of interrupts on these cores in `proc/interrupts` or `proc/softirqs`, over the rows that `which` selects.
+/// Number of interrupts on these cores in `proc/interrupts` or `proc/softirqs`, summed over the rows for which
+/// `which` is true.
 fn count(of: &Snapshot, file: &str, cores: &[usize], which: impl Fn(&str) -> bool) -> Option<u64> {
     let text = of.text(file)?;
     let mut lines = text.lines();
@@ -32,7 +33,7 @@ fn count(of: &Snapshot, file: &str, cores: &[usize], which: impl Fn(&str) -> boo
     Some(sum)
 }
 
-/// Whether this is the row of a device: other rows have names.
+/// Whether this row belongs to a device: device rows have numbers, other rows have names.
 fn is_device(row: &str) -> bool {
     row.parse::<u32>().is_ok()
 }
@@ -52,7 +53,7 @@ pub fn on_hot_cores(of: &Observed) -> Observation {
     );
     let shown = named("timer/s", rate.map(|rate| format!("{rate:.0}")));
     seen = match is_tickless(of) {
-        // Another check covers the tick of other cores.
+        // On cores that are not tickless, another check covers the timer tick.
         Some(false) => seen.record(shown),
         _ => seen.judge(shown, rate.map(|rate| rate <= TICKS)),
     };
@@ -74,8 +75,8 @@ pub fn on_hot_cores(of: &Observed) -> Observation {
     }
 }
 
-/// Whether irqbalance leaves the hot cores alone: true for isolated and tickless cores, and for those that its settings
-/// ban.
+/// Whether irqbalance leaves the hot cores alone. It does so for isolated cores, for tickless cores, and for cores
+/// that its settings ban.
 fn is_banned(of: &Observed) -> Option<bool> {
     let isolated = of.now.line("sys/devices/system/cpu/isolated");
     let by_itself = [

@@ -2,7 +2,7 @@
 
 use super::observed::{Observation, Observed, named};
 
-/// Load average of the last minute that an idle machine may have.
+/// Highest load average of the last minute that counts as idle.
 const IDLE_LOAD: f64 = 0.5;
 /// Model-specific register of Intel with the count of system management interrupts.
 const SMI_COUNT: u64 = 0x34;
@@ -15,7 +15,7 @@ pub fn flavour(of: &Observed) -> Observation {
     };
     let real_time = match of.now.number("sys/kernel/realtime") {
         Some(1) => "PREEMPT_RT",
-        // A file that kernels without PREEMPT_RT do not have.
+        // The file exists only in kernels with PREEMPT_RT.
         _ => "PREEMPT_RT not seen",
     };
     Observation::new().record(release).record(real_time)
@@ -59,7 +59,7 @@ pub fn machine_checks(of: &Observed) -> Observation {
 pub fn load(of: &Observed) -> Observation {
     let load = of.now.line("proc/loadavg");
     let load = load.and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
-    // A process that spins is a load of its own.
+    // Each spinning thread adds 1 to the load.
     let spinning = of.pid.map_or(0, |_| of.cores.len());
     let idle = load.map(|load| load <= IDLE_LOAD + spinning as f64);
     let running = |name: &&&str| of.now.processes(name).is_some_and(|all| !all.is_empty());

@@ -15,12 +15,12 @@ use crate::load::Pace;
 use crate::sockets::arena::{Arena, pin};
 use crate::sockets::floor::ReportWay;
 
-/// Gaps longer than these are counted, nanoseconds.
+/// Gaps longer than each of these are counted, nanoseconds.
 pub const LIMITS: [u64; 4] = [1_000, 5_000, 20_000, 100_000];
-/// A tuned machine has no gap of this length, nanoseconds.
+/// A tuned machine has no gap this long, nanoseconds.
 const LONGEST: u64 = 20_000;
 
-/// Number of timed orders of the floor, after as many for warm-up.
+/// Number of timed orders of the floor, after the same number for warm-up.
 const ORDERS: usize = 20_000;
 
 /// The measurements.
@@ -34,7 +34,7 @@ pub struct Measured {
     pub floor: Figures,
 }
 
-/// The gaps of a spin on one core: times in which the thread did not run.
+/// Gaps in a spinning loop on one core: times in which the thread did not run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Jitter {
     /// The core.
@@ -64,8 +64,8 @@ impl Jitter {
     }
 }
 
-/// Measures all on these cores: the jitter for this time, the floor between the first two; with fewer than two cores,
-/// wherever the system runs the threads.
+/// Measures everything on these cores: the jitter for `time`, and the floor between the first two cores. With fewer
+/// than two cores, the threads of the floor run wherever the system places them.
 ///
 /// # Errors
 ///
@@ -93,7 +93,7 @@ pub fn measure(cores: &[usize], time: Duration) -> Result<Measured, Error> {
     })
 }
 
-/// Does the same on each of these cores, at once.
+/// Runs the same measurement on each of these cores at the same time.
 pub(super) fn on_all<T: Send>(
     cores: &[usize],
     name: &'static str,

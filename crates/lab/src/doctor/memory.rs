@@ -4,10 +4,10 @@ use super::observed::{Observation, Observed, named};
 use super::snapshot::Snapshot;
 use crate::machine::core_list;
 
-/// Highest swappiness that keeps pages of programs in memory.
+/// Highest swappiness at which the kernel keeps the pages of programs in memory.
 const SWAPPINESS: i64 = 10;
 
-/// The word in brackets: `always [madvise] never` is `madvise`.
+/// The word in brackets, which is the setting in force: `madvise` in `always [madvise] never`.
 fn chosen(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())
@@ -29,7 +29,7 @@ pub fn huge_pages(of: &Observed) -> Observation {
         .judge(defrag.0, defrag.1)
 }
 
-/// A field of kilobytes in `proc/PID/status`.
+/// A field of `proc/PID/status` that is given in kilobytes.
 fn kilobytes(of: &Observed, name: &str) -> Option<u64> {
     let text = of.now.field(&of.of_process("status")?, name)?;
     text.split(' ').next()?.parse().ok()
@@ -56,7 +56,7 @@ pub fn locked(of: &Observed) -> Observation {
         return Observation::not_asked("--pid");
     };
     let (locked, resident) = (kilobytes(of, "VmLck"), kilobytes(of, "VmRSS"));
-    // Locked memory counts whole mappings, even if not resident yet.
+    // The locked size counts whole mappings, even pages that are not resident yet.
     let all = locked
         .zip(resident)
         .map(|(locked, resident)| locked > 0 && locked >= resident / 10 * 9);
@@ -95,7 +95,7 @@ pub fn page_faults(of: &Observed) -> Observation {
         .judge(named("major", major), major.map(|it| it == 0))
 }
 
-/// The nodes with these cores, by number.
+/// The NUMA nodes of these cores, by number.
 fn nodes_of(of: &Snapshot, cores: &[usize]) -> Option<Vec<i64>> {
     let folder = "sys/devices/system/node";
     let mut nodes = Vec::new();
@@ -111,7 +111,7 @@ fn nodes_of(of: &Snapshot, cores: &[usize]) -> Option<Vec<i64>> {
     (!nodes.is_empty()).then_some(nodes)
 }
 
-/// The nodes on which a process has pages.
+/// The NUMA nodes on which a process has pages.
 fn nodes_of_pages(of: &Snapshot, maps: &str) -> Option<Vec<i64>> {
     let text = of.text(maps)?;
     let mut nodes: Vec<i64> = text
@@ -139,7 +139,7 @@ pub fn numa(of: &Observed) -> Observation {
         let node = of
             .now
             .number(&format!("sys/class/net/{interface}/device/numa_node"));
-        // The kernel writes -1 on a machine without NUMA nodes.
+        // On a machine without NUMA the kernel writes node -1.
         let near = node.zip(cores.as_ref());
         let near = near.map(|(node, cores)| node < 0 || cores.contains(&node));
         seen = seen.judge(named("card on node", node), near);

@@ -10,7 +10,8 @@
 //! show        the table as text; script: the remedies as a shell script
 //! ```
 //!
-//! `fixwire doctor` changes nothing and opens nothing for writing. A value that cannot be read is unknown, never good.
+//! `fixwire doctor` changes nothing and opens no file for writing. A value that cannot be read is reported as
+//! unknown, never as good.
 
 mod cache;
 mod checks;

@@ -2,7 +2,7 @@
 
 use super::observed::{Observation, Observed, named};
 
-/// Maximum number of receive queues of a card whose traffic one hot thread handles.
+/// Maximum number of receive queues of a card that one hot thread reads.
 const QUEUES: usize = 4;
 
 pub fn busy_poll(of: &Observed) -> Observation {
@@ -61,7 +61,7 @@ pub fn coalescing(of: &Observed) -> Observation {
         )
     };
     let seen = judged(seen, "rx-usecs", &["0"]);
-    // A card without this setting writes n/a.
+    // A card that lacks this setting reports n/a.
     let seen = judged(seen, "Adaptive RX", &["off", "n/a"]);
     judged(seen, "large-receive-offload", &["off"])
 }

@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::snapshot::Snapshot;
 use crate::machine::core_list;
 
-/// Input of the checks: one or two snapshots, cores, process and network card.
+/// Input of the checks: one or two snapshots, cores, a process and a network card.
 #[derive(Debug)]
 pub struct Observed {
-    /// An earlier snapshot, for counters; without one every count over an interval is unknown.
+    /// An earlier snapshot, for counters. Without it every count over an interval is unknown.
     pub before: Option<Snapshot>,
     /// The snapshot to check.
     pub now: Snapshot,
@@ -23,10 +23,10 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// How much a counter has grown over the interval. `None` without an interval, when the counter cannot be read, or
-    /// when it decreased.
+    /// How much a counter has grown over the interval. `None` without an interval, when the counter cannot be read,
+    /// or when the counter decreased.
     pub fn delta(&self, read: impl Fn(&Snapshot) -> Option<u64>) -> Option<u64> {
-        // Both are always read: the first reading is the `before` of the second.
+        // Read the counter in any case: this reading is the `before` of the next snapshot.
         let now = read(&self.now);
         now?.checked_sub(read(self.before.as_ref()?)?)
     }
@@ -73,7 +73,7 @@ impl Observed {
         Some(!self.cores.iter().any(has))
     }
 
-    /// A file of the process; `None` without one.
+    /// A file of the process; `None` when no process was requested.
     pub fn of_process(&self, file: &str) -> Option<String> {
         Some(format!("proc/{}/{file}", self.pid?))
     }
@@ -91,7 +91,7 @@ impl Observed {
 pub enum Health {
     /// Good.
     Good,
-    /// For information: no value is right or wrong.
+    /// For information: there is no good or bad value.
     Recorded,
     /// The check was not requested: it needs a process, a network card or a measurement.
     NotAsked,
@@ -105,7 +105,7 @@ pub enum Health {
 #[derive(Clone, Debug, Default)]
 pub struct Observation {
     parts: Vec<String>,
-    /// The worst health so far; `None` before the first value with a verdict.
+    /// The worst health so far; `None` before the first value that was judged.
     health: Option<Health>,
 }
 
@@ -128,7 +128,7 @@ impl Observation {
         }
     }
 
-    /// Adds a value and whether it is good; `None` when unknown.
+    /// Adds a value with its verdict: good, bad, or `None` when unknown.
     pub fn judge(mut self, value: impl Into<String>, good: Option<bool>) -> Self {
         let health = match good {
             Some(true) => Health::Good,
@@ -139,7 +139,7 @@ impl Observation {
         self.record(value)
     }
 
-    /// Adds a value without a verdict. Control characters do not reach a terminal.
+    /// Adds a value without a verdict. Control characters are replaced by `?`, so that they do not reach a terminal.
     pub fn record(mut self, value: impl Into<String>) -> Self {
         let value: String = value.into();
         if !value.is_empty() {
@@ -148,7 +148,7 @@ impl Observation {
         self
     }
 
-    /// All values in one line, and the health of the check; no health without a value that has a verdict.
+    /// All values in one line, and the health of the check: [`Health::Recorded`] when no value was judged.
     pub fn into_parts(self) -> (String, Health) {
         let health = self.health.unwrap_or(Health::Recorded);
         (self.parts.join(", "), health)

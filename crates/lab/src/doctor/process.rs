@@ -91,7 +91,7 @@ pub fn real_time_throttle(of: &Observed) -> Observation {
         Some(false) => "real-time threads on other cores",
         None => "real-time threads, isolated cores unknown",
     };
-    // Real-time throttling stops a spinning thread; without it the thread needs a core of its own.
+    // Real-time throttling stops a spinning thread. Without throttling, the thread needs a core of its own.
     let good = if runtime >= 0 { Some(false) } else { alone };
     seen.judge(shown, good).record(text)
 }

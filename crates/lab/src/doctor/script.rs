@@ -62,7 +62,7 @@ pub fn text(diagnosis: &Diagnosis, observed: &Observed) -> String {
     out
 }
 
-/// Why these lines name cores that this machine does not have; `None` if it has them.
+/// Says which cores named in these lines this machine lacks; `None` when it has all of them.
 fn missing(lines: &[&str], observed: &Observed) -> Option<String> {
     let name = |place: &str| lines.iter().any(|line| line.contains(place));
     if name("{cores}") && observed.cores.is_empty() {
@@ -75,7 +75,7 @@ fn missing(lines: &[&str], observed: &Observed) -> Option<String> {
     None
 }
 
-/// Why an argument of the kernel cannot be given here; `None` if it can, or is not one.
+/// Why this kernel argument cannot be used on this machine; `None` when it can, or when it names no cores.
 pub fn not_at_boot(boot: &str, observed: &Observed) -> Option<String> {
     if !boot.contains("{cores}") {
         return None;
@@ -119,7 +119,7 @@ fn others(observed: &Observed) -> Vec<usize> {
     others
 }
 
-/// A line of the table with the values of this machine in it.
+/// A line of the table with its words replaced by the values of this machine.
 pub fn filled(line: &str, observed: &Observed) -> String {
     let others = others(observed);
     let list: Vec<String> = others.iter().map(usize::to_string).collect();
@@ -131,7 +131,7 @@ pub fn filled(line: &str, observed: &Observed) -> String {
         .replace("{interface}", observed.interface.as_deref().unwrap_or("IF"))
 }
 
-/// Cores as the kernel writes a mask: groups of 32, the highest first.
+/// Cores as a mask in the kernel's format: groups of 32 bits, the highest first.
 pub fn mask(cores: &[usize]) -> String {
     let groups = cores.iter().max().map_or(1, |core| core / 32 + 1);
     let mut bits = vec![0_u32; groups];

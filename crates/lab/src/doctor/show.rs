@@ -12,7 +12,7 @@ const WIDTHS: [usize; 3] = [18, 28, 20];
 /// Columns of a terminal.
 const WIDTH: usize = 80;
 
-/// The table, then the remedies, then the unknown values.
+/// The text: the table, then the remedies, then the unknown values.
 pub fn text(diagnosis: &Diagnosis, observed: &Observed, colour: bool) -> String {
     let mut out = String::new();
     line(&mut out, ["check", "found", "good"], "weight");
@@ -87,7 +87,7 @@ fn mark(health: Health) -> &'static str {
     }
 }
 
-/// Bad is red where it matters, otherwise yellow; unknown is yellow, too.
+/// The colour of a finding: red for a bad finding that matters, yellow for another bad one and for an unknown one.
 fn paint(finding: &Finding) -> &'static str {
     match finding.health {
         Health::Good => "\x1b[32m",
@@ -141,7 +141,7 @@ fn remedy(out: &mut String, finding: &Finding, observed: &Observed) {
     paragraph(out, 4, &format!("Cost: {}", check.cost));
 }
 
-/// A text in lines of the terminal's width, the further ones two columns to the right.
+/// Writes a text in lines of the terminal's width. All lines after the first are indented by two more columns.
 fn paragraph(out: &mut String, indent: usize, text: &str) {
     for (number, line) in wrapped(text, WIDTH - indent - 2).iter().enumerate() {
         let indent = indent + if number == 0 { 0 } else { 2 };

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// Contents of the files in a folder, as of their first read.
 ///
-/// The live machine is the folder `/`; a captured tree is any other. All paths are relative to it,
-/// for example `proc/stat`. Nothing is opened for writing.
+/// The live machine has the root `/`; a captured tree has another root. All paths are relative to the root, for
+/// example `proc/stat`. No file is opened for writing.
 #[derive(Debug)]
 pub struct Snapshot {
     root: PathBuf,
@@ -39,7 +39,7 @@ impl Snapshot {
         text.clone()
     }
 
-    /// The first line of a file, trimmed; empty for an empty file.
+    /// The first line of a file, trimmed; empty when the file is empty.
     pub fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         Some(text.lines().next().unwrap_or_default().trim().to_owned())
@@ -71,12 +71,12 @@ impl Snapshot {
         Some(numbers)
     }
 
-    /// Whether a path is a link to this path.
+    /// Whether `path` is a link to `target`.
     pub fn links_to(&self, path: &str, target: &str) -> bool {
         fs::read_link(self.root.join(path)).is_ok_and(|to| to == Path::new(target))
     }
 
-    /// Eight bytes of a file at an offset, in the processor's byte order.
+    /// The eight bytes at this offset of a file, in the processor's byte order.
     pub fn count_at(&self, path: &str, offset: u64) -> Option<u64> {
         let mut counts = self.counts.borrow_mut();
         let count = counts.entry((path.to_owned(), offset)).or_insert_with(|| {
@@ -88,8 +88,8 @@ impl Snapshot {
         *count
     }
 
-    /// The kernel's command line: the value of each `name=value`, and an empty value for a bare `name`. `None` when it
-    /// cannot be read; the last of several wins.
+    /// An argument of the kernel's command line: the value of `name=value`, and an empty value for a bare `name`.
+    /// `None` when the command line cannot be read. When a name occurs several times, the last one counts.
     pub fn boot_argument(&self, name: &str) -> Option<Option<String>> {
         let line = self.text("proc/cmdline")?;
         let value = |word: &str| match word.split_once('=') {
@@ -115,8 +115,8 @@ impl Snapshot {
         })
     }
 
-    /// The processes with this name in `proc/PID/comm`; a `*` at the end of a name matches any ending. `None` when no
-    /// process can be seen.
+    /// The processes with this name in `proc/PID/comm`. A `*` at the end of the name matches any ending. `None` when
+    /// no process is visible.
     pub fn processes(&self, name: &str) -> Option<Vec<u32>> {
         let all = self.numbers("proc")?;
         if all.is_empty() {

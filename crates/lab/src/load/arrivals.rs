@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use fastrand::Rng;
 use fixwire_protocol::Timestamp;
 
-/// Distribution of the gaps between orders. The mean follows from the rate.
+/// Distribution of the gaps between orders. The mean gap follows from the rate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum Spread {
     /// All gaps are the same
@@ -27,14 +27,14 @@ pub struct Arrivals {
     pub spread: Spread,
     /// The seed.
     pub seed: u64,
-    /// Gaps from a log to use instead, repeated cyclically.
+    /// Gaps of a log to use instead of `spread`; they repeat when the log is shorter than the run.
     pub recorded: Option<RecordedGaps>,
 }
 
 impl Arrivals {
     /// When each order is due, nanoseconds after the first order; empty when all gaps are equal.
     ///
-    /// The gaps are scaled so that the schedule has exactly its rate. No two orders are due at the same time.
+    /// The gaps are scaled so that the schedule has exactly this rate. No two orders are due at the same time.
     pub fn offsets(&self, orders: usize, rate: u32) -> Vec<u64> {
         let mut random = Rng::with_seed(self.seed);
         let mut recorded = self
@@ -43,7 +43,7 @@ impl Arrivals {
             .flat_map(|recorded| recorded.gaps.iter().cycle());
         let mut gap = || match (recorded.next(), self.spread) {
             (Some(gap), _) => *gap,
-            // From 0 to less than 1: its complement has a logarithm.
+            // From 0 to less than 1, so that the logarithm of 1 minus it is defined.
             (None, Spread::Poisson) => -(1.0 - random.f64()).ln(),
             (None, Spread::Uniform) => random.f64(),
             (None, Spread::Fixed) => 1.0,
@@ -77,7 +77,7 @@ pub struct RecordedGaps {
     pub name: String,
     /// Orders a second in the log, on the average.
     pub rate: f64,
-    /// Nanoseconds from each order to the next order; some are above 0.
+    /// Nanoseconds from each order to the next. At least one is above 0.
     gaps: Arc<[f64]>,
 }
 
@@ -86,12 +86,12 @@ pub struct RecordedGaps {
 const ORDERS: [&[u8]; 7] = [b"D", b"E", b"F", b"G", b"s", b"AB", b"AC"];
 
 impl RecordedGaps {
-    /// Reads the orders of a log: lines with a message in them, its fields separated by SOH or `|`. SendingTime(52) is
-    /// the time at which an order was sent.
+    /// Reads the orders of a log. Each line may have one message, its fields separated by SOH or `|`. SendingTime(52)
+    /// is the time at which an order was sent.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, an order has no valid SendingTime(52), or it does not contain two orders with
+    /// The file cannot be read, an order has no valid SendingTime(52), or the log does not have two orders with
     /// different times.
     pub fn read(path: &str) -> Result<Self, String> {
         let bytes = fs::read(Path::new(path)).map_err(|error| error.to_string())?;
@@ -128,7 +128,7 @@ impl RecordedGaps {
     }
 }
 
-/// When the order in a line was sent: `Some(None)` when that time cannot be read, `None` when the line has no order.
+/// When the order in this line was sent. `Some(None)`: the order has no valid time. `None`: the line has no order.
 fn order_time(line: &[u8]) -> Option<Option<i64>> {
     let start = line
         .windows(6)

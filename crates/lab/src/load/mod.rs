@@ -1,11 +1,11 @@
 //! The state of one run: when each order is due, and which orders are answered.
 //!
-//! No clock and no socket: the caller passes the time, so the same code serves the TCP floor, a FIX engine and a test
-//! with a virtual clock.
+//! This module has no clock and no socket: the caller passes the time. So the same code serves the TCP floor, a FIX
+//! engine and a test with a virtual clock.
 //!
-//! An order is identified by the time it was *intended* to be sent. In an open loop that time follows the schedule,
-//! independent of the answers; an order that is sent late still counts from when it was due, so a stall adds to every
-//! order that waited in it.
+//! An order is identified by its *intended* send time. In an open loop the intended times follow the schedule and do
+//! not depend on the answers. An order that is sent late is still timed from its intended time, so a stall adds to
+//! the time of every order that waited in the stall.
 
 pub mod arrivals;
 pub mod series;
@@ -18,15 +18,16 @@ use crate::load::arrivals::Arrivals;
 /// When orders are due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pace {
-    /// One outstanding order: the next order is due when the last order was answered.
+    /// One outstanding order: the next order is due when the last one is answered.
     PingPong,
     /// Open loop: orders per second, independent of the answers.
     PerSecond(u32),
-    /// [`FLOOD_OUTSTANDING`] outstanding: the next [`FLOOD_BATCH`] are due together when there is room for them.
+    /// [`FLOOD_OUTSTANDING`] orders outstanding. The next [`FLOOD_BATCH`] orders are due together as soon as the
+    /// limit allows them.
     Flood,
 }
 
-/// Most orders without an answer in a flood.
+/// Maximum number of orders without an answer in a flood.
 pub const FLOOD_OUTSTANDING: usize = 256;
 /// Orders of a flood that are due together.
 pub const FLOOD_BATCH: usize = 32;
@@ -64,13 +65,13 @@ impl Faults {
 pub enum RunState {
     /// Orders are left to send or to be answered.
     Running,
-    /// Every order was sent and answered, and no second answer followed.
+    /// Every order was sent and answered, and no duplicate answer followed within the waiting time.
     Complete,
-    /// No answer within the timeout.
+    /// Nothing was answered within the timeout.
     Stalled,
 }
 
-/// One order that was sent. Times are nanoseconds: of the clock while a run goes on, since the start of the run in a
+/// One order that was sent. Times are nanoseconds: on the clock during a run, and from the start of the run in a
 /// [`RunOutcome`].
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TimedOrder {
@@ -101,11 +102,11 @@ pub struct Load {
     orders: usize,
     patience: u64,
     start: u64,
-    /// When each order is due, nanoseconds after the start; empty when all gaps are equal.
+    /// When each order is due, nanoseconds after the start of the run; empty when all gaps are equal.
     offsets: Vec<u64>,
     sent: Vec<TimedOrder>,
     answered: usize,
-    /// Index after the newest answered order.
+    /// Index after the newest order that was answered.
     newest: usize,
     last_answer: u64,
     faults: Faults,
@@ -132,7 +133,7 @@ pub struct RunOutcome {
     pub orders: Vec<TimedOrder>,
 }
 
-/// How long a run waits for second answers after the last answer, nanoseconds.
+/// How long a run waits for duplicate answers after the last answer, nanoseconds.
 pub(crate) const LINGER: u64 = 2_000_000;
 
 impl Default for RunOutcome {
@@ -151,7 +152,7 @@ impl Default for RunOutcome {
 }
 
 impl Load {
-    /// A run of `orders` orders, with a timeout of `patience` nanoseconds without an answer while orders are
+    /// A run of `orders` orders. It stalls after `patience` nanoseconds without an answer while orders are
     /// outstanding. Allocates all memory.
     pub fn new(pace: Pace, orders: usize, patience: u64) -> Self {
         let mut sent = vec![
@@ -200,7 +201,7 @@ impl Load {
         self.last_answer = now;
     }
 
-    /// The intended time of the next due order; `None` when no order is due.
+    /// The intended time of the order that is due now; `None` when no order is due.
     #[inline]
     pub fn due(&self, now: u64) -> Option<u64> {
         let count = self.sent.len();
@@ -221,7 +222,7 @@ impl Load {
         }
     }
 
-    /// When the next order is due, if that does not depend on an answer.
+    /// When the next order is due; `None` when that depends on an answer.
     pub fn next_due(&self) -> Option<u64> {
         match self.pace {
             Pace::PerSecond(rate) if self.sent.len() < self.orders => {
@@ -279,7 +280,7 @@ impl Load {
             .saturating_record(now.saturating_sub(order.actual).max(1));
     }
 
-    /// When the order due at `intended` was started, and when its answer arrived; `None` without an answer.
+    /// When the order due at `intended` was sent, and when its answer arrived; `None` without an answer.
     pub fn times(&self, intended: u64) -> Option<(u64, u64)> {
         let orders = &self.sent;
         let index = orders.binary_search_by_key(&intended, |order| order.intended);
@@ -287,13 +288,13 @@ impl Load {
         (order.answer > 0).then_some((order.actual, order.answer))
     }
 
-    /// Number of orders sent and answers received so far: a change shows progress.
+    /// Number of orders sent plus number of answers received: a larger value means progress.
     #[inline]
     pub fn moves(&self) -> usize {
         self.sent.len() + self.answered
     }
 
-    /// The oldest order without an answer, for a stream whose answers have no id.
+    /// The intended time of the oldest order without an answer, for a stream whose answers have no id.
     #[inline]
     pub fn oldest(&self) -> Option<u64> {
         self.sent.get(self.newest).map(|order| order.intended)
@@ -322,7 +323,7 @@ impl Load {
         }
     }
 
-    /// Ends the run: orders without an answer are lost.
+    /// Ends the run; an order without an answer counts as lost.
     pub fn close(mut self) -> RunOutcome {
         self.faults.lost = (self.sent.len() - self.answered) as u64;
         for order in &mut self.sent {
@@ -344,7 +345,8 @@ impl Load {
     }
 }
 
-/// When order `index` is due, nanoseconds after the start; exact, so that errors do not add up.
+/// When order `index` is due, nanoseconds after the start. Computed exactly from the index, so that rounding errors
+/// do not add up.
 #[inline]
 fn schedule(index: u64, rate: u32) -> u64 {
     index * 1_000_000_000 / u64::from(rate.max(1))

@@ -1,4 +1,4 @@
-//! A run second by second: shows whether it slowed down, and when something disturbed it.
+//! A run second by second: whether it slowed down, and when it was disturbed.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct RunSecond {
 /// The figures of each second of a run. An order belongs to the second in which it was due; seconds without an answered
 /// order are left out.
 ///
-/// Percentiles are exact. The orders must be in the order they were due.
+/// Percentiles are exact. The orders must be sorted by their due time.
 pub fn per_second(orders: &[TimedOrder]) -> Vec<RunSecond> {
     let second_of = |order: &TimedOrder| order.intended / 1_000_000_000;
     let mut series = Vec::new();

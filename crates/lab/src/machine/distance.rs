@@ -1,40 +1,42 @@
 //! Distance between two cores: the round-trip time of a cache line.
 //!
-//! On a virtual machine the host may move cores. When they share a cache, a cache line goes there and back in about 60
-//! ns; otherwise in 300. Every round trip changes with the distance, and the guest cannot see the move. So the distance
-//! is measured before and after each run, and only runs with the same label are compared.
+//! On a virtual machine the host may move cores. A cache line goes there and back in about 60 ns when the cores share
+//! a cache, in about 300 ns otherwise. Every measured round trip changes with this distance, and the guest cannot see
+//! the move. So the distance is measured before and after each run, and only runs with the same distance are
+//! compared.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// Two cores with a round trip below this share a cache, nanoseconds.
+/// Two cores share a cache when the round trip of a cache line is shorter than this, nanoseconds.
 const NEAR: f64 = 150.0;
 
-/// Timeout for sending the ball back.
+/// How long to wait for the other thread to send the cache line back.
 const GIVE_UP: Duration = Duration::from_millis(500);
 
-/// A counter alone in its cache lines. Odd: the ball is on its way out; even: it is back.
+/// A counter alone in its cache lines. While the counter is odd, the other core has to answer; when it is even, the
+/// answer is back.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct CacheLine(AtomicU64);
 
 impl CacheLine {
-    /// Sends the ball back if it is here: the far end's part, called over and over.
+    /// Answers once if an answer is due; the far thread calls this in a loop.
     #[inline]
     pub fn send_back(&self) {
         let ball = self.0.load(Ordering::Acquire);
         if ball % 2 == 1 {
             self.0.store(ball + 1, Ordering::Release);
         } else {
-            // Reading too often would slow the cache line down.
+            // Reading the counter too often would slow the cache line down.
             std::hint::spin_loop();
         }
     }
 
-    /// Round trip, nanoseconds: the best mean of 50 batches of 200, so that an interruption does not count. `None` when
-    /// no thread sends the ball back.
+    /// The round trip in nanoseconds: the best mean of 50 batches of 200, so that an interruption does not count.
+    /// `None` when no thread answers.
     pub fn measure(&self) -> Option<f64> {
         self.rally(50, 200, GIVE_UP)
     }
@@ -73,7 +75,7 @@ pub enum Distance {
     Near,
     /// The cores did not share a cache, before and after the run.
     Far,
-    /// The host moved them during the run.
+    /// The host moved the cores during the run.
     Moved,
     /// The distance was not measured.
     Unknown,

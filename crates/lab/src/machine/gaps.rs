@@ -1,9 +1,9 @@
-//! Gaps: time that the machine takes from a spinning loop.
+//! Gaps: time in which the machine did not run a spinning loop.
 //!
-//! An end of a measurement polls for work in a loop. A turn without work that takes more than a microsecond longer
-//! than such turns usually do is a gap: the hypervisor, an interrupt or another thread had the core. For a turn with
-//! work only the kernel knows how long it waited for the core; the kernel is queried when the turn was long. Time that
-//! other threads of this process used in a gap is not counted as taken by the machine.
+//! Each end of a measurement polls for work in a loop. A turn without work is a gap when it takes more than a
+//! microsecond longer than such turns usually do: the hypervisor, an interrupt or another thread had the core. For a
+//! turn with work only the kernel knows how long the thread waited for the core; the kernel is queried after a long
+//! turn. The time of a gap in which other threads of this process ran does not count as taken by the machine.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -15,15 +15,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::load::RunOutcome;
 
-/// The shortest gap, nanoseconds.
+/// The shortest interruption that counts as a gap, nanoseconds.
 const SHORTEST: u64 = 1_000;
-/// After a turn of this length the kernel is queried, which takes about 2 us. Nanoseconds.
+/// The kernel is queried after a turn of this length, nanoseconds; the query takes about 2 us.
 const ASKED: u64 = 50_000;
-/// Longer gaps are not ticks of a virtual machine, nanoseconds.
+/// A gap longer than this is not a timer tick of a virtual machine, nanoseconds.
 pub const LONG: u64 = 100_000;
-/// Maximum number of gaps kept; 4 MB.
+/// Maximum number of gaps kept; they need 4 MB.
 const MOST: usize = 1 << 18;
-/// From this number on, only gaps that the kernel was queried for are kept.
+/// When this number of gaps is kept, only gaps for which the kernel was queried are added.
 const ENOUGH: usize = MOST / 4 * 3;
 
 /// A gap in the time of a thread.
@@ -33,18 +33,18 @@ pub struct TimeGap {
     pub start: u64,
     /// Duration, nanoseconds.
     pub length: u32,
-    /// The share of other threads of this process, nanoseconds.
+    /// The part of the gap in which other threads of this process ran, nanoseconds.
     pub ours: u32,
 }
 
 impl TimeGap {
-    /// The share of the machine, nanoseconds.
+    /// The part of the gap that the machine took, nanoseconds.
     fn machines(&self) -> u64 {
         self.length.saturating_sub(self.ours).into()
     }
 }
 
-/// The threads of the two ends of a measurement, by thread id; 0 is none.
+/// Thread ids of both ends of a measurement; 0 when an end has no thread yet.
 #[derive(Debug, Default)]
 pub struct Ends {
     near: AtomicU32,
@@ -77,7 +77,7 @@ impl Ends {
         self.own(end).store(number.unwrap_or(0), Ordering::Release);
     }
 
-    /// Kernel counters of an end.
+    /// The kernel's counters of the thread of an end.
     fn counters(&self, end: End) -> Option<File> {
         match self.own(end).load(Ordering::Acquire) {
             0 => None,
@@ -94,7 +94,7 @@ struct Had {
 }
 
 impl Had {
-    /// Reads the counts; all are zero when the kernel does not count.
+    /// Reads the counters; all are zero when the kernel does not provide them.
     fn read(file: Option<&File>) -> Self {
         let mut text = [0; 96];
         let length = file.and_then(|file| file.read_at(&mut text, 0).ok());
@@ -108,7 +108,7 @@ impl Had {
     }
 }
 
-/// The last kernel counters.
+/// The kernel counters at the last query.
 #[derive(Clone, Copy, Debug, Default)]
 struct Asked {
     own: Had,
@@ -131,7 +131,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Allocates its memory.
+    /// A watch that has allocated all its memory.
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
@@ -144,12 +144,12 @@ impl Watch {
         }
     }
 
-    /// The clock that it reads.
+    /// The clock that the watch reads.
     pub fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// The loop of this end starts, on the calling thread.
+    /// The loop of `end` starts, on the calling thread.
     pub fn begin(&mut self, ends: &Ends, end: End) {
         let other = match end {
             End::Near => End::Far,
@@ -174,7 +174,7 @@ impl Watch {
             return;
         }
         let usual = self.idle >> 8;
-        // A gap changes the mean only a little; where turns take longer than estimated, the mean follows.
+        // A gap changes the mean only a little. When turns take longer than estimated, the mean adapts.
         self.idle = self.idle + took.min(usual + SHORTEST) - usual;
         let longer = took.saturating_sub(usual);
         if longer > SHORTEST {
@@ -182,7 +182,7 @@ impl Watch {
         }
     }
 
-    /// The loop has ended; returns its gaps, in order.
+    /// The loop has ended; returns its gaps, oldest first.
     pub fn end(&mut self) -> Vec<TimeGap> {
         self.gaps.to_vec()
     }
@@ -215,8 +215,8 @@ impl Watch {
         }
     }
 
-    /// How much of the last `took` nanoseconds this thread waited for its core, and how much of that time other threads
-    /// of the process (not the two ends) ran.
+    /// How much of the last `took` nanoseconds this thread waited for its core; and how much of that wait was used by
+    /// other threads of this process except the two ends.
     fn waited(&mut self, took: u64) -> (u64, u64) {
         let (before, now) = (self.asked, self.ask());
         self.asked = now;
@@ -264,7 +264,8 @@ impl GapTotals {
     }
 }
 
-/// For each percentile of the tables: of the orders slower than it, the share that gaps of the machine delayed.
+/// For each percentile of the tables: of the orders slower than the percentile, the share that gaps of the machine
+/// delayed.
 pub type Touched = [f64; 6];
 
 /// The percentiles; the last is the slowest order.
@@ -272,9 +273,9 @@ const BEYOND: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 1.0];
 
 /// Assigns the gaps of both ends to the orders in progress at that time.
 ///
-/// A gap counts as the cause of a slow order when it makes up more than half of the order's time above the median. When
-/// a gap delayed the previous order and this order had to wait for the previous order, the length of this wait counts
-/// as a gap too. Gaps of at most `least` nanoseconds are ignored.
+/// A gap is the cause of a slow order when the gap makes up more than half of the order's time above the median. When
+/// a gap delayed the previous order, and this order had to wait for the previous one, that wait counts as a gap too.
+/// Gaps of at most `least` nanoseconds are ignored.
 pub fn touched(outcome: &RunOutcome, gaps: &[Vec<TimeGap>; 2], least: u64) -> Touched {
     let answered = || {
         let orders = outcome.orders.iter();
@@ -286,7 +287,7 @@ pub fn touched(outcome: &RunOutcome, gaps: &[Vec<TimeGap>; 2], least: u64) -> To
     }
     let half = times.len() / 2;
     let median = *times.select_nth_unstable(half).1;
-    // The times of orders count from the start of the run. The position of the machine's part within a gap is unknown.
+    // Times of orders count from the start of the run. Where in a gap the machine's part lies is unknown.
     let machines = gaps.iter().flatten().filter(|gap| gap.machines() > least);
     let mut gaps: Vec<TimeGap> = machines
         .map(|gap| TimeGap {

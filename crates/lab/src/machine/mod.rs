@@ -1,6 +1,6 @@
 //! The machine of a measurement, and its disturbances.
 //!
-//! All values are read from kernel files. A value that cannot be read is `unknown` and does not fail the
+//! All values come from files of the kernel. A value that cannot be read is `unknown`; it does not fail the
 //! measurement.
 
 pub mod distance;
@@ -27,7 +27,7 @@ pub struct Machine {
     pub hypervisor: String,
     /// Frequency governor of the first core.
     pub governor: String,
-    /// Cores kept free of other work by the kernel's command line.
+    /// Cores that the kernel's command line keeps free of other work.
     pub isolated: String,
     /// Load average of the last minute when the measurement started.
     pub load: String,
@@ -70,7 +70,8 @@ impl fmt::Display for Machine {
     }
 }
 
-/// A reading of the time that other work took from this process; the difference of two is a [`TakenByOthers`].
+/// Counters of the time that other work took from this process. The difference of two readings is a
+/// [`TakenByOthers`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Noise {
     steal_ticks: u64,
@@ -80,8 +81,8 @@ pub struct Noise {
 /// Time taken by other work during a run.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct TakenByOthers {
-    /// Time that the hypervisor gave to other machines while one of our cores had work, milliseconds, over all cores;
-    /// counted in steps of 10.
+    /// Time, in milliseconds over all cores, in which one of our cores had work but the hypervisor ran another
+    /// machine. The kernel counts it in steps of 10 ms.
     pub steal_ms: u64,
     /// How often the measuring thread was preempted.
     pub preempted: u64,
@@ -96,7 +97,7 @@ impl TakenByOthers {
 }
 
 impl Noise {
-    /// Reads the counters; for a thread, the counters of the calling thread.
+    /// Reads the counters of the process and of the calling thread.
     pub fn read() -> Self {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
@@ -126,7 +127,7 @@ pub fn allowed_cores() -> Vec<usize> {
         .unwrap_or_default()
 }
 
-/// Two cores for the two ends: isolated ones when there are two, else the first two allowed.
+/// Two cores for the two ends: two isolated cores if the machine has them, otherwise the first two allowed cores.
 pub fn two_cores() -> Option<(usize, usize)> {
     let allowed = allowed_cores();
     let isolated: Vec<usize> = core_list(&file("/sys/devices/system/cpu/isolated"))
@@ -182,7 +183,7 @@ fn hypervisor(cpu_info: &str) -> String {
     }
 }
 
-/// The eighth number of the first line of `/proc/stat`.
+/// The steal time: the eighth number of the first line of `/proc/stat`.
 fn steal_ticks(stat: &str) -> Option<u64> {
     stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()
 }

@@ -1,6 +1,7 @@
-//! The CPU time, page faults, context switches and memory of a run: of the measuring thread and of the process.
+//! CPU time, page faults, context switches and memory of a run, for the measuring thread and for the process.
 //!
-//! From getrusage(2), clocks and kernel files. What cannot be read counts as zero and does not fail the measurement.
+//! Sources are getrusage(2), clocks and files of the kernel. A value that cannot be read counts as zero and does not
+//! fail the measurement.
 
 use std::fs;
 
@@ -19,15 +20,15 @@ pub struct Consumption {
     pub minor_faults: u64,
     /// Page faults that waited for a disk.
     pub major_faults: u64,
-    /// Context switches because it waited.
+    /// Context switches because the thread waited.
     pub voluntary_switches: u64,
-    /// Context switches because another task took the core.
+    /// Context switches because the kernel gave the core to another task.
     pub involuntary_switches: u64,
 }
 
 /// Resets the peak of resident memory (proc_pid_clear_refs(5)).
 pub fn reset_peak_memory() {
-    // If not possible, the peak counts from the start of the process.
+    // If the reset fails, the peak counts from the start of the process.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
@@ -42,7 +43,7 @@ pub struct Used {
     pub peak_memory_kib: u64,
 }
 
-/// The counters at one moment; the difference of two is a [`Used`].
+/// The counters at one moment. The difference of two readings is a [`Used`].
 #[derive(Clone, Copy, Debug)]
 pub struct UsageReading {
     thread: Consumption,
@@ -50,7 +51,7 @@ pub struct UsageReading {
 }
 
 impl UsageReading {
-    /// Reads the counters; for a thread, the counters of the calling thread.
+    /// Reads the counters of the process and of the calling thread.
     pub fn take() -> Self {
         Self {
             thread: Consumption::of(UsageWho::RUSAGE_THREAD, ClockId::ThreadCPUTime),
@@ -58,7 +59,7 @@ impl UsageReading {
         }
     }
 
-    /// Resources used since then.
+    /// Resources used since this reading.
     pub fn since(self) -> Used {
         let now = Self::take();
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -72,7 +73,8 @@ impl UsageReading {
 }
 
 impl Consumption {
-    /// Consumption of a thread or the process since its start; the clock is finer than the times of getrusage(2).
+    /// Consumption of the thread or the process since its start. CPU time is read from `clock`, which is finer than
+    /// getrusage(2).
     fn of(whose: UsageWho, clock: ClockId) -> Self {
         let time = clock_gettime(clock);
         let mut consumption = Self {

@@ -25,7 +25,7 @@ const VENUE: usize = 1;
 /// The result.
 #[derive(Clone, Debug)]
 pub struct AgedOms {
-    /// The engine and its journal. The timed turns are those that read an order and write it to the venue.
+    /// The engine and its journal. Timed are the turns that read an order and write it to the venue.
     pub aged: Aged,
     /// Number of open orders.
     pub live: u64,
@@ -33,7 +33,7 @@ pub struct AgedOms {
     pub notes: u64,
 }
 
-/// The settings of the engine of an OMS whose journal is in this folder; client and venue connect.
+/// The engine settings of an OMS whose journal is in this folder. Client and venue both connect to the OMS.
 pub fn oms_aging_settings(folder: &Path, listen: SocketAddr, keep: Duration) -> EngineConfig {
     let at = Connection::Acceptor { listen };
     retiring(
@@ -42,16 +42,17 @@ pub fn oms_aging_settings(folder: &Path, listen: SocketAddr, keep: Duration) -> 
     )
 }
 
-/// The OMS of `bench oms`, with room for this number of open orders.
+/// The OMS of `bench oms`, with settings for this number of open orders.
 ///
 /// # Errors
 ///
-/// A mistake in its settings, which a test rules out.
+/// A mistake in the OMS settings; a test rules this out.
 pub fn aging_oms(open: u64) -> Result<Oms, Error> {
     oms(open as usize, LineProtocol::Fix)
 }
 
-/// Sends the orders through: the venue accepts each; above the number of open orders the oldest is cancelled.
+/// Sends the orders through the OMS. The venue accepts each order. When more than the given number of orders are
+/// open, the oldest is cancelled.
 ///
 /// # Errors
 ///
@@ -108,7 +109,8 @@ struct Passing {
 }
 
 impl Passing {
-    /// Sends a request to the venue and its report to the client; returns the nanoseconds of the first part.
+    /// Sends a request to the venue, and the venue's report to the client. Returns how long the request took to reach
+    /// the venue, nanoseconds.
     fn request(&mut self, request: LoadRequest) -> Result<u64, Error> {
         let number = self.requests;
         self.requests += 1;

@@ -1,4 +1,4 @@
-//! An OMS over in-memory sockets, with scripted client and venue: the cost of its orders.
+//! An OMS over in-memory sockets, with scripted client and venue, to measure the cost of orders.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,15 +17,15 @@ use crate::sockets::fix_client::Writer;
 use crate::wired::Wired;
 use crate::wired::wires::{LINK_PORT, WALL, Wires};
 
-/// Turns after which an answer counts as missing.
+/// Number of turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;
-/// Indices of client and venue among the peers.
+/// Indices among the peers: the client, and the venue below.
 const CLIENT: usize = 0;
 const VENUE: usize = 1;
-/// ExecID(17) of the first fill; other reports have lower ones.
+/// ExecID(17) of the first fill. The ExecIDs of other reports are lower.
 const FIRST_FILL: u64 = 1_000_000_000;
 
-/// More than the time after its start at which an OMS may log in over TMP.
+/// Longer than an OMS waits after its start before it logs in over TMP.
 const FLOW_SECOND: Nanos = Nanos::from_secs(2);
 
 /// An OMS with a client and a venue, logged on.
@@ -34,7 +34,7 @@ pub struct DrivenOms {
     client: Writer,
     venue: ScriptedVenue,
     lines: LineProtocol,
-    /// Number of requests so far; each has its report.
+    /// Number of requests so far; each request has its report.
     pub requests: u64,
     /// The order that the venue filled last, and its filled quantity.
     filled: (u64, u64),
@@ -46,7 +46,7 @@ enum ScriptedVenue {
     Fix(Writer),
     Tmp {
         venue: TmpVenue,
-        /// Messages that the OMS sent, and the answers to them.
+        /// Messages that the OMS sent and that are not answered yet.
         input: Vec<u8>,
         output: Vec<u8>,
     },
@@ -55,7 +55,7 @@ enum ScriptedVenue {
 /// Settings to start an OMS.
 #[derive(Clone, Copy, Debug)]
 pub struct DrivenOmsConfig<'a> {
-    /// The folder of its journal; `None` for one in memory.
+    /// The folder of the journal; `None` for a journal in memory.
     pub journal: Option<&'a Path>,
     /// Room for this number of open orders.
     pub orders: usize,
@@ -79,7 +79,7 @@ impl DrivenOmsConfig<'_> {
 }
 
 impl DrivenOms {
-    /// Starts it, and logs client and venue on.
+    /// Starts the OMS, and logs client and venue on.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl DrivenOms {
             settings.durability = Durability::Memory;
         }
         for session in &mut settings.sessions {
-            // All messages have the same SendingTime.
+            // All messages have the same SendingTime, so the check of SendingTime accuracy is off.
             session.session.max_latency = None;
         }
         let oms = oms(config.orders, lines)?;
@@ -137,7 +137,7 @@ impl DrivenOms {
             }
             ScriptedVenue::Tmp { .. } => {
                 self.wired.wires().connect_link(VENUE);
-                // The connection is accepted, and the OMS greets in a while.
+                // The venue accepts the connection; the OMS logs in after a while.
                 for _ in 0..2 {
                     self.wired.turn()?;
                 }
@@ -153,7 +153,7 @@ impl DrivenOms {
                         break;
                     };
                     if venue.is_ready() {
-                        // The OMS is already logged in: its L60 was the last step.
+                        // The OMS has logged in: its L60 was the last step.
                         return Ok(());
                     }
                 }
@@ -169,7 +169,7 @@ impl DrivenOms {
         }
     }
 
-    /// The venue of a line over TMP answers received frames; returns their number.
+    /// The venue of a TMP line answers the frames received so far; returns their number.
     fn answer_frames(&mut self) -> Result<usize, Error> {
         let now = self.link_now();
         let ScriptedVenue::Tmp {
@@ -190,11 +190,11 @@ impl DrivenOms {
         Ok(count)
     }
 
-    /// Sends a request to the venue, which accepts it, and the report to the client.
+    /// Sends a request to the venue, which accepts it, and the venue's report to the client.
     ///
     /// # Errors
     ///
-    /// No order is left, or the report is missing.
+    /// No order is open, or the report is missing.
     pub fn request(&mut self, request: LoadRequest) -> Result<(), Error> {
         let number = self.requests;
         self.requests += 1;
@@ -213,8 +213,8 @@ impl DrivenOms {
         self.await_message(CLIENT)
     }
 
-    /// The venue of a line over FIX fills one unit of an order, of which it has filled `filled`, and the report goes to
-    /// the client. `exec` is a number for the ExecID(17), unique per fill.
+    /// The venue of a FIX line fills one unit of an order of which `filled` units were filled before; the report goes
+    /// to the client. `exec` becomes the ExecID(17), and must be unique per fill.
     ///
     /// # Errors
     ///
@@ -255,7 +255,7 @@ impl DrivenOms {
         self.wired.await_messages(number, 1).map(drop)
     }
 
-    /// Waits until the venue has answered a frame.
+    /// Runs turns until the venue has answered a frame.
     fn await_frame(&mut self) -> Result<(), Error> {
         for _ in 0..MOST_TURNS {
             if self.answer_frames()? > 0 {
@@ -267,8 +267,8 @@ impl DrivenOms {
     }
 }
 
-/// The venue of a line over FIX accepts the request of this number; the order that was filled last is filled by so
-/// many. The OMS counts orders and requests from 1.
+/// The venue of a FIX line accepts request number `request`. The OMS counts orders and requests from 1. `filled` has
+/// the order that was filled last and its filled quantity.
 pub(crate) fn report(
     venue: &mut Writer,
     (request, (last_filled, filled)): (LoadRequest, (u64, u64)),
@@ -281,7 +281,7 @@ pub(crate) fn report(
         LoadRequest::Replace(target) | LoadRequest::Cancel(target) => target.order,
     };
     let mut left = &mut id[..];
-    // The buffer has room for two numbers.
+    // The buffer is long enough for two numbers.
     let _ = match request {
         LoadRequest::New => write!(left, "{}", order + 1),
         _ => write!(left, "{}-{}", order + 1, number + 1),

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// Instruments and accounts, which the orders use in rotation.
+/// Number of symbols and of accounts; orders use them in rotation.
 const SYMBOLS: usize = 10;
 const ACCOUNTS: usize = 4;
 /// OrderQty(38) of an order.
@@ -50,7 +50,7 @@ impl LineProtocol {
         }
     }
 
-    /// The length of an order as the OMS sends it: over FIX with numbers of six digits, over TMP an R01.
+    /// The length of an order as the OMS sends it: over FIX an order whose numbers have six digits, over TMP an R01.
     #[must_use]
     pub fn order_bytes(self) -> usize {
         match self {
@@ -59,7 +59,7 @@ impl LineProtocol {
         }
     }
 
-    /// OrderQty(38) of a replace. TMP only allows a reduction.
+    /// OrderQty(38) of a replace. TMP allows a replace to reduce the quantity only.
     #[must_use]
     pub(crate) fn replaced(self) -> u16 {
         match self {
@@ -75,7 +75,7 @@ impl LineProtocol {
         }
     }
 
-    /// Over TMP, futures on a stock.
+    /// The symbols; over TMP they are stock futures.
     pub(crate) fn symbols(self) -> [&'static str; SYMBOLS] {
         match self {
             Self::Fix => ["S0", "S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9"],

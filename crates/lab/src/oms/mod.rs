@@ -1,4 +1,4 @@
-//! An OMS between a client and a venue, over sockets and over sockets in memory.
+//! An OMS between a client and a venue: over sockets of the system, and over sockets in memory.
 
 pub mod aging;
 pub mod driven;

@@ -22,16 +22,16 @@ pub(crate) use crate::oms::line_protocol::ORDER_QTY;
 use crate::sockets::fix_client::Writer;
 use crate::sockets::pair::PairConfig;
 
-/// The first ClOrdID(11): all have twelve digits.
+/// The first ClOrdID(11). All ClOrdIDs have twelve digits.
 pub(crate) const FIRST_ID: u64 = 100_000_000_000;
-/// The line to the venue.
+/// Name of the line to the venue.
 const LINE: &str = "SIM-1";
-/// The broker, and the number of its link.
+/// The broker's FCM id, and the number of its TMP link.
 const FCM_ID: u16 = 279;
 const SESSION_ID: u16 = 50;
 const PASSWORD: TmpPassword = TmpPassword::new(1234);
 
-/// The broker's end of the link. Without heartbeats, as the sessions are.
+/// Settings of the broker's end of the TMP link. No heartbeats, as on the FIX sessions.
 fn link_of_broker() -> ClientLinkSettings {
     let mut settings =
         ClientLinkSettings::new(FCM_ID, SESSION_ID, PASSWORD, SystemType::FUTURES_DAY);
@@ -42,8 +42,8 @@ fn link_of_broker() -> ClientLinkSettings {
     settings
 }
 
-/// The exchange's end of the link: no heartbeats and no flow limit, since the largest limit, 65,535 messages a second,
-/// is below the pace.
+/// Settings of the exchange's end of the TMP link: no heartbeats and no flow limit. The bench sends faster than the
+/// largest flow limit, 65,535 messages a second.
 pub(crate) fn link_of_exchange() -> ExchangeLinkSettings {
     let mut settings =
         ExchangeLinkSettings::new(FCM_ID, SESSION_ID, PASSWORD, SystemType::FUTURES_DAY);
@@ -51,19 +51,19 @@ pub(crate) fn link_of_exchange() -> ExchangeLinkSettings {
     settings
 }
 
-/// One message of a client. Requests are identified by their numbers, from 0.
+/// One request of a client. Requests are numbered from 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LoadRequest {
     /// An order.
     New,
     /// Replaces an order.
     Replace(ChangeTarget),
-    /// Cancels it.
+    /// Cancels an order.
     Cancel(ChangeTarget),
 }
 
 impl LoadRequest {
-    /// The request that this request changes; `None` for a new order.
+    /// The request that this request replaces or cancels; `None` for a new order.
     pub(crate) fn original(self) -> Option<u64> {
         match self {
             Self::New => None,
@@ -72,12 +72,12 @@ impl LoadRequest {
     }
 }
 
-/// The request that is changed.
+/// The order that a replace or a cancel refers to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ChangeTarget {
-    /// The order, identified by the request that placed it.
+    /// The order, as the number of the request that placed it.
     pub order: u64,
-    /// The request with its current ClOrdID(11).
+    /// The number of the request whose ClOrdID(11) the order has now.
     pub original: u64,
 }
 
@@ -92,11 +92,11 @@ impl ChangeTarget {
     }
 }
 
-/// The settings of the OMS: every available control has a limit, at the firm and at each account.
+/// The OMS: every available control has a limit, at the firm and at each account.
 ///
 /// # Errors
 ///
-/// A mistake in the settings, which a test rules out.
+/// A mistake in the OMS settings; a test rules this out.
 pub(crate) fn oms(orders: usize, lines: LineProtocol) -> Result<Oms, Error> {
     let text = settings_text(orders, lines);
     let mut open = |file: &str| {
@@ -174,7 +174,7 @@ fn settings_text(orders: usize, lines: LineProtocol) -> String {
     text + "[[route]]\nsymbols = ['*']\nto = 'SIM'\n"
 }
 
-/// A limit for every control, so high that no order reaches it.
+/// A limit for every control, so high that no order reaches the limit.
 fn limits(lines: LineProtocol) -> String {
     let mut text = "scope,control,limit\n".to_owned();
     let accounts = lines.accounts().map(|account| format!("account={account}"));
@@ -190,7 +190,8 @@ fn limits(lines: LineProtocol) -> String {
     text
 }
 
-/// The settings of the engine of an OMS whose journal is in this folder; the line connects, or is connected to.
+/// The engine settings of an OMS whose journal is in this folder. The line to the venue connects, or accepts a
+/// connection.
 pub(crate) fn oms_settings(
     folder: &Path,
     client: Connection,
@@ -213,7 +214,7 @@ pub(crate) fn oms_settings(
             config.sessions.extend(back.sessions);
         }
     }
-    // The ends take turns: neither blocks for long.
+    // Client, OMS and venue take turns, so none of them blocks for long.
     config.limits.lag_bytes = 1 << 50;
     config
 }
@@ -307,7 +308,7 @@ pub(crate) fn exec_type(request: LoadRequest) -> u8 {
 ///
 /// # Errors
 ///
-/// The message does not fit, which a test rules out.
+/// The message does not fit into the buffer; a test rules this out.
 pub(crate) fn write_request(
     writer: &mut Writer,
     (request, lines): (LoadRequest, LineProtocol),

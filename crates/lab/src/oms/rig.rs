@@ -1,7 +1,8 @@
-//! An OMS between a client and a venue: its own thread on its own core, TCP over loopback.
+//! An OMS between a client and a venue: the OMS has its own thread on its own core; all connections are TCP over
+//! loopback.
 //!
-//! The client is bare sockets with FIX 4.2; the venue uses FIX 4.4 or TMP. On two cores client and venue share a
-//! thread; from three cores on each has its own.
+//! The client uses bare sockets with FIX 4.2; the venue uses FIX 4.4 or TMP. With two cores, client and venue share a
+//! thread. With three or more, each has a thread of its own.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
@@ -35,15 +36,16 @@ const BURST: usize = 8;
 pub struct RigConfig {
     /// How the OMS waits for data.
     pub wait: Wait,
-    /// The venue that receives its orders.
+    /// The venue to which the OMS sends orders.
     pub behind: Behind,
     /// Protocol of the line to the venue.
     pub lines: LineProtocol,
-    /// Cores of the OMS, the client and the venue; with two, client and venue share the second. `None` pins no thread.
+    /// Cores of the OMS, the client and the venue. With two cores, client and venue share the second. `None` pins no
+    /// thread.
     pub cores: Option<Vec<usize>>,
-    /// Room for this number of open orders from the start.
+    /// Number of open orders for which memory is allocated at the start.
     pub orders: usize,
-    /// Room for this number of stamps of a run.
+    /// Number of stamps of a run for which memory is allocated.
     pub stamps: usize,
 }
 
@@ -61,7 +63,8 @@ impl RigConfig {
     }
 }
 
-/// The cores for a rig: the first three available ones, or two; `None` with fewer.
+/// The cores for a rig: the first three available ones, or two when only two are available. `None` with fewer than
+/// two.
 #[must_use]
 pub fn cores() -> Option<Vec<usize>> {
     let allowed = machine::allowed_cores();
@@ -72,7 +75,7 @@ pub fn cores() -> Option<Vec<usize>> {
     }
 }
 
-/// The error of a thread.
+/// The error with which a thread ended.
 pub(crate) fn ended(thread: JoinHandle<Result<(), Error>>, name: &'static str) -> Error {
     match thread.join() {
         Ok(Err(error)) => error,
@@ -83,22 +86,23 @@ pub(crate) fn ended(thread: JoinHandle<Result<(), Error>>, name: &'static str) -
 /// Pace of requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Leave {
-    /// Requests as fast as the session accepts them, several per write, with a limit on unanswered ones.
+    /// Requests leave as fast as the session accepts them, several per write, with at most this number unanswered.
     Within(usize),
-    /// One request per interval (nanoseconds), each in its own write.
+    /// One request per interval of this many nanoseconds, each in a write of its own.
     Each(u64),
 }
 
 /// The result of one run. Times are nanoseconds since 1970.
 #[derive(Clone, Debug, Default)]
 pub struct RigRun {
-    /// T0 of each request: when it was sent.
+    /// T0 of each request: when the client sent it.
     pub sent: Vec<u64>,
-    /// T4 of each request: when its report was read.
+    /// T4 of each request: when the client read its report.
     pub answered: Vec<u64>,
-    /// For paced requests, how late each was sent, since the client could not send it when it was due.
+    /// How late each paced request was sent, because the client could not send it when it was due.
     pub late: Vec<u64>,
-    /// Nanoseconds in which the client had work, and the venue when it runs on the client's thread.
+    /// Nanoseconds in which the client had work; and in which the venue had work, when the venue runs on the client's
+    /// thread.
     pub work: [u64; 2],
 }
 
@@ -131,8 +135,8 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Starts OMS, client and venue, with journals in this folder. The caller's thread becomes the client's and is
-    /// pinned by the caller.
+    /// Starts OMS, client and venue, with journals in this folder. The calling thread becomes the client's thread;
+    /// the caller pins it.
     ///
     /// # Errors
     ///
@@ -213,7 +217,7 @@ impl Rig {
         })
     }
 
-    /// Writes a request into the output; returns T0.
+    /// Writes a request into the output buffer; returns T0.
     fn write(&mut self, request: LoadRequest) -> Result<u64, Error> {
         let now = self.wall();
         let number = self.requests;
@@ -228,7 +232,7 @@ impl Rig {
     ///
     /// # Errors
     ///
-    /// A connection or thread ended, or a request has another answer than its own report.
+    /// A connection or a thread ended, or the answer to a request is not its report.
     pub fn run(
         &mut self,
         requests: impl ExactSizeIterator<Item = LoadRequest>,
@@ -257,7 +261,7 @@ impl Rig {
             };
             let sent = run.sent.len();
             for _ in 0..due {
-                // A change of a request without an answer waits for its report.
+                // A replace or cancel waits for the report on the request that it changes.
                 let answered = base + run.answered.len() as u64;
                 let is_ready = |it: &LoadRequest| it.original().is_none_or(|id| id < answered);
                 let Some(request) = requests.next_if(is_ready) else {
@@ -297,7 +301,7 @@ impl Rig {
         Ok(run)
     }
 
-    /// Processes each complete report.
+    /// Processes each complete report that was received.
     fn reports(
         &mut self,
         base: u64,
@@ -328,7 +332,7 @@ impl Rig {
         }
     }
 
-    /// Lets the venue work for this duration.
+    /// Lets the venue work for this long.
     ///
     /// # Errors
     ///

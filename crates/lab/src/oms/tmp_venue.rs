@@ -13,23 +13,23 @@ use fixwire_tmp::{
 use crate::error::Error;
 use crate::oms::parts::{ORDER_QTY, link_of_exchange};
 
-/// Bytes of an R02, the longest answer.
+/// Length of an R02, the longest answer, bytes.
 const LONGEST: usize = 133;
 
-/// Room for orders that were reduced and not cancelled yet.
+/// Capacity for orders that were reduced and are not cancelled yet.
 const REDUCED: usize = 1 << 16;
 
-/// A venue that only accepts, without its socket. It uses the link of the simulated exchange.
+/// A venue that accepts every request, without its socket. Its link is that of the simulated exchange.
 pub(crate) struct TmpVenue {
     link: LinkExchange,
     actions: LinkActions,
     answers: LinkActions,
     reports: u32,
-    /// Open quantity of reduced orders, by order_no.
+    /// Open quantity of reduced orders, by order number (order_no).
     reduced: HashMap<[u8; 5], u16>,
 }
 
-/// A store from which nothing is resent: when the connection ends, so does the measurement.
+/// A message store from which nothing is resent. When the connection ends, the measurement ends too.
 struct Nothing;
 
 impl ResendStore for Nothing {
@@ -59,11 +59,12 @@ impl TmpVenue {
         self.link.state() == ExchangeLinkState::Ready
     }
 
-    /// Answers the whole frames at the beginning of these bytes: how many they are, and their length.
+    /// Answers the complete frames at the beginning of these bytes. Returns the number of frames and their length in
+    /// bytes.
     ///
     /// # Errors
     ///
-    /// The link ended, or the bytes are no frame.
+    /// The link ended, or the bytes are not a frame.
     pub(crate) fn answer_all(
         &mut self,
         now: impl Fn() -> LinkNow,

@@ -23,13 +23,13 @@ use crate::sockets::pipe::{MOST, Pipe};
 /// The venue of the OMS.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Behind {
-    /// Sockets that accept each order, replace and cancel at once: only the OMS is measured.
+    /// Bare sockets that accept each order, replace and cancel at once, so that only the OMS is measured.
     Sockets,
     /// The simulated exchange with its books.
     Exchange,
 }
 
-/// A venue that only accepts.
+/// A venue that accepts every request.
 pub(crate) struct BareVenue {
     listener: TcpListener,
     pipe: Option<Pipe>,
@@ -37,7 +37,7 @@ pub(crate) struct BareVenue {
     clock: Clock,
 }
 
-/// Reads and answers messages.
+/// Reads messages and answers them, in FIX or TMP.
 enum Desk {
     Fix(FixDesk),
     Tmp(TmpVenue),
@@ -70,7 +70,7 @@ impl BareVenue {
         })
     }
 
-    /// Answers all received messages in one write; returns their number.
+    /// Answers all received messages with one write; returns the number of messages.
     fn turn(&mut self) -> Result<usize, Error> {
         let Some(mut pipe) = self.pipe.take() else {
             match self.listener.accept() {
@@ -86,7 +86,7 @@ impl BareVenue {
             }
             return Ok(0);
         };
-        // A closed connection ends the measurement.
+        // A closed connection is the normal end of a measurement.
         if pipe.read(false).is_err() {
             return Ok(0);
         }
@@ -152,7 +152,7 @@ fn answer<'a>(
     };
     *reports += 1;
     let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-    // The OMS gives a request an id derived from its order.
+    // The OMS sends a replace or cancel with an id that begins with the order's id.
     let order = id.split(|byte| *byte == b'-').next().unwrap_or_default();
     let quantity = message.get(tag::ORDER_QTY).unwrap_or_default();
     let report = writer.message(b"8", now, |body| {
@@ -210,18 +210,18 @@ impl Venue {
     }
 }
 
-/// The thread of the venue.
+/// The thread of the venue, or the venue itself when it has no thread.
 pub(crate) struct Turns(Carrier);
 
 enum Carrier {
     /// The client's thread.
     Here(Venue),
-    /// The venue's thread, until it is stopped.
+    /// The venue runs on a thread of its own until it is stopped.
     Away(Arc<AtomicBool>, JoinHandle<Result<(), Error>>),
 }
 
 impl Turns {
-    /// Starts the venue, on its own thread when there is a core for it.
+    /// Starts the venue, on a thread of its own when there is a core for it.
     pub(crate) fn start(
         behind: (Behind, LineProtocol),
         folder: &Path,
@@ -264,7 +264,7 @@ impl Turns {
         }
     }
 
-    /// Ends its thread.
+    /// Stops the venue's thread.
     pub(crate) fn stop(self) -> Result<(), Error> {
         match self.0 {
             Carrier::Here(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! The part of `bench oms`: a table for each way in which the OMS waits, with a line for each batch.
+//! The part of the page for `bench oms`: a table for each way in which the OMS waits, with a line for each batch.
 
 use std::fmt::{self, Write};
 
@@ -12,9 +12,9 @@ use crate::report::oms::{
 };
 use crate::report::thousands;
 
-/// Positions of 50 and 99 % in [`BATCH_COLUMNS`].
+/// Positions of 50 % and 99 % in [`BATCH_COLUMNS`].
 const SHORT: [usize; 2] = [0, 2];
-/// Number of columns to the right of T2-T1.
+/// Number of columns after the T2-T1 columns.
 const OTHERS: usize = 2 * SHORT.len() + 2;
 
 /// The figures in the tables.
@@ -86,7 +86,7 @@ fn write_table(
     writeln!(to, "</table>")
 }
 
-/// A line with T2-T1 only.
+/// Writes a line that has only T2-T1.
 fn write_muted(name: &str, how: &str, five: &BatchFigures, to: &mut impl Write) -> fmt::Result {
     write!(to, "<tr class=\"floor\"><th>{name}<th>{how}")?;
     for nanos in five {
@@ -127,7 +127,7 @@ fn write_row(row: &BatchRow, to: &mut impl Write) -> fmt::Result {
     writeln!(to)
 }
 
-/// A figure, and the published one below it.
+/// Writes a cell: our figure, and the published one below it.
 fn cell(ours: &str, published: Option<&str>, to: &mut impl Write) -> fmt::Result {
     write!(to, "<td>{ours}")?;
     match published {

@@ -1,4 +1,4 @@
-//! One figure of the page: its curves, and the data shown at the pointer.
+//! One figure of the page: its curves, and the values shown at the pointer.
 
 use std::fmt::{self, Write};
 
@@ -17,7 +17,7 @@ pub(super) struct PageCurve {
     pub(super) class: String,
     /// Points of the curve.
     pub(super) parts: Vec<Vec<(f64, f64)>>,
-    /// The value at each stop of the picture, if any.
+    /// The value at each stop of the picture; `None` where the curve has no value.
     pub(super) values: Vec<Option<f64>>,
 }
 
@@ -33,11 +33,11 @@ pub(super) struct PageStop {
 /// A picture with a caption.
 #[derive(Debug)]
 pub(super) struct Picture {
-    /// Unique on the page.
+    /// Id of the picture, unique on the page.
     pub(super) id: String,
     /// Caption of the picture.
     pub(super) caption: String,
-    /// Texts after the name of a stop and after a value, at the pointer.
+    /// Units shown at the pointer: after the name of a stop, and after a value.
     pub(super) units: [&'static str; 2],
     /// The axes.
     pub(super) plane: ChartPlane,
@@ -50,7 +50,7 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// Writes it as a `figure`; nothing without a curve.
+    /// Writes the picture as a `figure`; writes nothing when it has no curve.
     pub(super) fn write(&self, to: &mut impl Write) -> fmt::Result {
         if self.curves.is_empty() {
             return Ok(());

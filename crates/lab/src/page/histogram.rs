@@ -12,13 +12,14 @@ use crate::report::percentiles::{micros_mark, together};
 
 /// Number of buckets per factor of ten.
 const BUCKETS: f64 = 20.0;
-/// Size of the small pictures, two of which appear side by side.
+/// Size of a small picture; two of them fit side by side.
 pub(super) const SMALL: ChartSize = ChartSize {
     whole: (460.0, 220.0),
     margins: [76.0, 10.0, 30.0, 26.0],
 };
 
-/// The share of orders in each bucket, both axes logarithmic, so that a few slow orders are visible.
+/// The picture of the share of orders in each bucket. Both axes are logarithmic, so that a few slow orders are
+/// visible.
 pub(super) fn picture(of: &AtPace<'_>, legend: &Legend) -> Picture {
     let spread: Vec<(&str, BTreeMap<i32, f64>)> = of
         .subjects
@@ -89,9 +90,9 @@ fn shares(histogram: &Histogram<u64>) -> BTreeMap<i32, f64> {
     shares
 }
 
-/// The outline of the bars, from the axis and back to it around each gap.
+/// The outline of the bars. At each gap the outline returns to the axis.
 fn steps(shares: &BTreeMap<i32, f64>) -> Vec<(f64, f64)> {
-    // Values below the axis's range are drawn on the axis.
+    // A value below the range of the axis is drawn on the axis.
     const NOTHING: f64 = 0.0;
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for (bucket, share) in shares {

@@ -1,4 +1,4 @@
-//! The legend: names, colours, and the boxes that hide curves; works without scripts.
+//! The legend: names, colours, and the check boxes that hide curves. It works without scripts.
 
 use std::fmt::{self, Write};
 
@@ -11,11 +11,11 @@ use crate::report::{FLOOR, FLOOR_ONWARD};
 const DARK_COLOURS: [&str; COLOURS.len()] = [
     "#6ea8fe", "#ff8a80", "#5fd39a", "#c09bff", "#e5b94e", "#4fd0e0", "#ff8fc8", "#c9a27c",
 ];
-/// Dashes of published curves, which share one colour.
+/// Dash patterns of published curves, which all have the same colour.
 const DASHES: [&str; 5] = ["7 4", "2 4", "12 4 2 4", "14 6", "7 3 2 3 2 3"];
 /// Class of the curves of service time.
 pub(super) const SERVICE: &str = "service";
-/// The subject of figures without another subject.
+/// The subject of figures that have no subject of their own.
 pub(super) const OURS: &str = "fixwire";
 
 /// All names of the page.
@@ -28,7 +28,8 @@ pub(super) struct Legend {
 }
 
 impl Legend {
-    /// The subjects of the reports, then the subjects with published figures, each in the order of the page.
+    /// The legend of these reports: the measured subjects, then the subjects with published figures, each in the
+    /// order of the page.
     pub(super) fn of<'a>(reports: impl IntoIterator<Item = &'a AnyReport>) -> Self {
         let mut legend = Self {
             measured: Vec::new(),
@@ -52,7 +53,7 @@ impl Legend {
                         legend.publish(row.system);
                     }
                 }
-                // Shown as tables, not as curves.
+                // Results of an OMS are tables, not curves.
                 AnyReport::Oms(_) => {}
             }
         }
@@ -83,7 +84,7 @@ impl Legend {
         format!("published p{}", place.unwrap_or(0))
     }
 
-    /// Writes the colours, and which box hides which curves.
+    /// Writes the CSS rules: the colours, and which check box hides which curves.
     pub(super) fn rules(&self, to: &mut impl Write) -> fmt::Result {
         let is_floor = |name: &&String| [FLOOR, FLOOR_ONWARD].contains(&name.as_str());
         let (mut light, mut dark) = (String::new(), String::new());
@@ -116,7 +117,7 @@ impl Legend {
         Ok(())
     }
 
-    /// Writes the boxes; nothing when the page has no curves.
+    /// Writes the check boxes; writes nothing when the page has no curves.
     pub(super) fn write(&self, to: &mut impl Write) -> fmt::Result {
         if self.measured.is_empty() {
             return Ok(());
@@ -135,7 +136,7 @@ impl Legend {
             writeln!(to, "<span>Published:</span>")?;
         }
         for (place, name) in self.published.iter().enumerate() {
-            // A measured subject may have the same name.
+            // A measured subject may have the same name, so the value has a prefix.
             let value = format!("published {name}");
             entry(to, &format!("p{place}"), "published ", name, &value, true)?;
         }
@@ -143,7 +144,7 @@ impl Legend {
     }
 }
 
-/// One box; the page's address names it by its value.
+/// Writes one check box. The page's address names a box by `value`.
 fn entry(
     to: &mut impl Write,
     id: &str,

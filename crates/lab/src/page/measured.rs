@@ -8,11 +8,11 @@ use crate::report::{Report, Row, pace_cell};
 pub(super) struct AtPace<'a> {
     /// The report.
     pub(super) report: &'a Report,
-    /// Prefix of the names of its pictures: the number of the file in the page, and the pace.
+    /// Prefix of the ids of the pictures: the number of the file in the page, and the pace.
     pub(super) id: String,
     /// The pace.
     pub(super) pace: Pace,
-    /// Each subject with its rows; a floor has one row before each engine.
+    /// Each subject with its rows. A floor has one row before the row of each engine.
     pub(super) subjects: Vec<(&'a str, Vec<&'a Row>)>,
 }
 

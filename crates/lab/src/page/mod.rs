@@ -1,4 +1,4 @@
-//! The report page: one HTML document that needs no network, and no script to be read.
+//! The report page: one HTML document. It needs no network, and can be read without scripts.
 //!
 //! ```text
 //! legend      names and colours of curves, and the boxes that hide them
@@ -35,11 +35,11 @@ use measured::AtPace;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// SHA-256 of the script, in base64: a browser runs no other. Made with `openssl dgst -sha256 -binary page.js |
-/// base64`; the suite `page` fails when it is not the hash of the script.
+/// SHA-256 of the script, in base64; a browser runs no other script. Made with
+/// `openssl dgst -sha256 -binary page.js | base64`. The suite `page` fails when the script has another hash.
 const SCRIPT_HASH: &str = "2a/DBIe+tYutNVEVFAx5/zA6JK0IaMP14fE+UDi0Iwg=";
 
-/// Content security policy: nothing is loaded, nothing is sent.
+/// Content security policy: the page loads nothing and sends nothing.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
@@ -71,7 +71,7 @@ pub fn write(reports: &[(String, AnyReport)], to: &mut impl Write) -> fmt::Resul
     for (file, (name, report)) in reports.iter().enumerate() {
         write_report(name, report, file + 1, &legend, to)?;
     }
-    // The tags may contain only the hashed script.
+    // The script element must contain exactly the hashed script.
     writeln!(to, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>")
 }
 

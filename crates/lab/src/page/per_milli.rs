@@ -13,7 +13,8 @@ use crate::report::chart::{ChartAxis, ChartPlane, ChartSize};
 use crate::report::thousands;
 use crate::report::transactions::TransactionsReport;
 
-/// From twice this count on, several counts form a step, so that steps are about equally wide on the axis.
+/// From twice this count on, several counts share one step of the curve, so that the steps are about equally wide on
+/// the axis.
 const FINE: u64 = 16;
 
 const SIZE: ChartSize = ChartSize {
@@ -73,7 +74,7 @@ fn write_table(
     writeln!(to, "\n</table>")
 }
 
-/// Percent with two decimals, or with more for a share that two decimals would show as zero.
+/// A percentage with two decimals. A share that would show as zero gets more decimals.
 fn short(share: f64) -> String {
     if share > 0.0 && share < 0.005 {
         return share.to_string();
@@ -81,7 +82,7 @@ fn short(share: f64) -> String {
     format!("{share:.2}")
 }
 
-/// The counts of a step: the first count, and how many.
+/// The counts of one step: the first count, and the number of counts.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
     first: u64,
@@ -104,7 +105,7 @@ impl Counts {
         all
     }
 
-    /// Edges of a count on the axis: a count extends to the next count.
+    /// The left and right edge of the step on the axis.
     fn edges(self) -> [f64; 2] {
         [self.first as f64, self.first as f64 + self.width as f64]
     }
@@ -114,10 +115,10 @@ impl Counts {
     }
 }
 
-/// Share of the milliseconds with each count above zero; the counts of a step or band show their mean.
+/// The picture: share of the milliseconds with each count above zero. A step or a band shows the mean of its counts.
 fn picture(throughput: &Throughput, file: usize, legend: &Legend) -> Picture {
     let most = throughput.rows.keys().next_back().copied().unwrap_or(0);
-    // The published bands have their place regardless of the measured values.
+    // The axis always includes the published bands, whatever was measured.
     let steps = Counts::up_to(most.max(TRANSACTION_BANDS[2].1));
     let mut curves: Vec<PageCurve> = TRANSACTIONS
         .iter()
@@ -199,9 +200,9 @@ fn published_curve(row: &TransactionsRow, steps: &[Counts], legend: &Legend) -> 
     }
 }
 
-/// The outlines of bars from the axis and back to it; bars that touch have one outline.
+/// The outlines of bars. Each outline begins and ends on the axis; bars that touch share one outline.
 fn outlines(bars: impl Iterator<Item = ([f64; 2], f64)>) -> Vec<Vec<(f64, f64)>> {
-    // Values below the axis's range are drawn on the axis.
+    // A value below the range of the axis is drawn on the axis.
     const NOTHING: f64 = 0.0;
     let mut outlines: Vec<Vec<(f64, f64)>> = Vec::new();
     for ([from, to], height) in bars {
@@ -212,7 +213,7 @@ fn outlines(bars: impl Iterator<Item = ([f64; 2], f64)>) -> Vec<Vec<(f64, f64)>>
         }
         if let Some(outline) = outlines.last_mut() {
             if touches {
-                // Adjacent bars do not return to the axis.
+                // Between adjacent bars the outline does not return to the axis.
                 outline.pop();
             }
             outline.extend([(from, height), (to, height), (to, NOTHING)]);

@@ -12,7 +12,7 @@ const SIZE: ChartSize = ChartSize {
     margins: [84.0, 12.0, 224.0, 26.0],
 };
 
-/// Response and service time over percentile, the runs of a row together.
+/// The picture of response and service time over percentile. All runs of a row are combined.
 pub(super) fn picture(of: &AtPace<'_>, legend: &Legend) -> Picture {
     let mut curves = Vec::new();
     for curve in published::curves(&of.report.scenario, of.pace) {

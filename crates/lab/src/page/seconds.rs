@@ -1,4 +1,4 @@
-//! The figures of the runs second by second.
+//! The pictures of the runs second by second.
 
 use fixwire_stamps::stats;
 
@@ -11,12 +11,12 @@ use crate::report::Row;
 use crate::report::chart::{ChartAxis, ChartPlane};
 use crate::report::percentiles::micros_mark;
 
-/// Approximate maximum number of points of a curve: with more seconds, several become one point.
+/// Approximate maximum number of points of a curve. When a run has more seconds, several seconds become one point.
 const POINTS_MAX: u64 = 100;
 /// Maximum number of runs that are numbered below the axis.
 const NUMBERS_MAX: usize = 6;
 
-/// A figure per second: its name, its value, and how several seconds become one point.
+/// One of the figures of a second: its name, its value, and how the values of several seconds are combined.
 type Shown = (&'static str, &'static str, fn(&[&RunSecond]) -> u64);
 
 const SHOWN: [Shown; 3] = [
@@ -34,7 +34,7 @@ fn largest(seconds: &[&RunSecond], pick: fn(&RunSecond) -> u64) -> u64 {
     seconds.iter().map(|it| pick(it)).max().unwrap_or(0)
 }
 
-/// Some seconds of a run that form one point.
+/// Seconds of a run that are combined into one point.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
     run: usize,
@@ -42,7 +42,8 @@ struct Bin {
     last: u64,
 }
 
-/// A picture each of the medians, the 99 % and the longest times, one run after another; none without seconds.
+/// The pictures of the median, the 99 % and the longest time, each with one run after another. No pictures when the
+/// runs have no figures per second.
 pub(super) fn pictures(of: &AtPace<'_>, legend: &Legend) -> Vec<Picture> {
     let bins = bins(of);
     let pictures = SHOWN.iter().filter(|_| !bins.is_empty());
@@ -133,7 +134,7 @@ fn stop((place, bin): (usize, &Bin)) -> PageStop {
     }
 }
 
-/// The number of each run at its first second; with many runs, only some are numbered.
+/// The number of each run, at the first second of the run. With many runs, only some are numbered.
 fn numbers(bins: &[Bin]) -> Vec<(f64, String)> {
     let starts = bins.iter().enumerate().filter(|(_, bin)| bin.first == 0);
     let starts: Vec<(usize, &Bin)> = starts.collect();
@@ -142,7 +143,7 @@ fn numbers(bins: &[Bin]) -> Vec<(f64, String)> {
     starts.iter().step_by(every).map(number).collect()
 }
 
-/// Values that follow each other in one run are connected.
+/// The curve in parts: consecutive values of one run are connected.
 fn parts(bins: &[Bin], values: &[Option<f64>]) -> Vec<Vec<(f64, f64)>> {
     let mut parts: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut before = None;

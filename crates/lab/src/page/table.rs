@@ -58,14 +58,14 @@ fn cell(report: &Report, row: &Row, column: usize) -> String {
     let time = screen::time_cell(report, row, column);
     let ratio = screen::ratio_cell(report, row, column);
     match &*ratio {
-        // A missing comparison is not a disturbance.
+        // A comparison that is not possible is no sign of a disturbance.
         "" | "-" => time,
         "~" => format!("{time}<small>~</small>"),
         _ => format!("{time}<small>{ratio} x</small>"),
     }
 }
 
-/// The mark of a figure that other work disturbed; otherwise empty.
+/// The mark of a row that other work disturbed; empty for other rows.
 pub(super) fn disturbed(taken: TakenByOthers) -> String {
     if !taken.is_any() {
         return String::new();

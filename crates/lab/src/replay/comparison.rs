@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use fixwire_protocol::{Message, Tag};
 
-/// Number of orders that are compared; further ones are only counted.
+/// Number of orders that are compared; orders beyond this number are only counted.
 const MOST_ORDERS: usize = 1_000_000;
 
-/// Fields that differ in every replay: session fields, and ids and times of the counterparty.
+/// Fields that differ in every replay: session fields, and ids and times that the counterparty sets.
 const OWN: [Tag; 31] = [
     8, 9, 10, 34, 35, 43, 49, 50, 52, 56, 57, 60, 75, 97, 115, 116, 122, 128, 129, 142, 143, 144,
     145, 369, 37, 198, 17, 19, 527, 880, 1003,
 ];
-/// Fields that refer to messages by MsgSeqNum.
+/// Fields that refer to another message by MsgSeqNum(34).
 const REFERENCES: [Tag; 2] = [45, 379];
 
 /// A message that answers an order, reduced to the compared fields.
@@ -48,15 +48,15 @@ impl ReplayAnswer {
 /// A kind of difference.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum DifferenceKind {
-    /// No message answered the order, but the record has answers.
+    /// The record has answers to the order, but none was received.
     NotAnswered,
-    /// The record has answers that were not received.
+    /// Fewer answers were received than recorded.
     AnswersMissing,
-    /// Answers were received that the record does not have.
+    /// More answers were received than recorded.
     MoreAnswers,
-    /// An answer has another MsgType(35).
+    /// An answer has a different MsgType(35).
     MsgType,
-    /// An answer has another value of this field, or only one of the two answers has the field.
+    /// An answer has a different value in this field, or only one of both answers has the field.
     Field(Tag),
 }
 
@@ -65,7 +65,7 @@ pub enum DifferenceKind {
 pub struct Difference {
     /// The recorded ClOrdID(11) of the order.
     pub id: Vec<u8>,
-    /// The answer's position, from 1.
+    /// The position of the answer among the answers to the order, from 1.
     pub answer: u64,
     /// Kind of the difference.
     pub kind: DifferenceKind,
@@ -88,27 +88,27 @@ pub struct ComparisonCounts {
     pub uncompared: u64,
 }
 
-/// Pairs answers with recorded ones, by order and in sequence.
+/// Pairs each received answer with a recorded one, by order and in sequence.
 #[derive(Debug, Default)]
 pub struct ReplayComparison {
     orders: HashMap<Vec<u8>, ReplayedOrder>,
-    /// Current OrderIDs, by recorded ones.
+    /// The OrderID(37) of the counterparty now, by the recorded OrderID.
     order_ids: HashMap<Vec<u8>, Vec<u8>>,
     /// Fields that are not compared, in addition to the fields that always differ.
     ignored: Vec<Tag>,
     examples_max: usize,
     counts: ComparisonCounts,
-    /// Recorded answers without a counterpart yet.
+    /// Recorded answers that have no received counterpart yet.
     waiting: u64,
     /// Number of occurrences of each difference.
     pub kinds: BTreeMap<DifferenceKind, u64>,
     /// The first differences.
     pub examples: Vec<Difference>,
-    /// Messages that were sent and received, by MsgType(35).
+    /// Number of messages sent, by MsgType(35).
     pub sent: BTreeMap<Vec<u8>, u64>,
-    /// Messages that were received.
+    /// Number of messages received, by MsgType(35).
     pub received: BTreeMap<Vec<u8>, u64>,
-    /// Recorded messages that no session can send, such as a message with an empty field.
+    /// Recorded messages that a session cannot send, for example because a field is empty.
     pub unsendable: u64,
 }
 
@@ -122,7 +122,7 @@ struct ReplayedOrder {
 }
 
 impl ReplayComparison {
-    /// Keeps this number of differences; `ignored` fields are not compared.
+    /// A comparison that keeps at most `examples_max` differences. Fields in `ignored` are not compared.
     #[must_use]
     pub fn new(examples_max: usize, ignored: Vec<Tag>) -> Self {
         Self {
@@ -144,13 +144,13 @@ impl ReplayComparison {
         self.waiting == 0 && self.unanswered() == 0
     }
 
-    /// Orders without an answer.
+    /// Number of orders without an answer.
     #[must_use]
     pub fn unanswered(&self) -> u64 {
         self.counts.orders - self.counts.answered
     }
 
-    /// The counterparty's OrderID for a recorded one.
+    /// The counterparty's OrderID(37) that corresponds to a recorded one.
     pub(crate) fn order_id(&self, recorded: &[u8]) -> Option<&[u8]> {
         self.order_ids.get(recorded).map(Vec::as_slice)
     }
@@ -177,7 +177,7 @@ impl ReplayComparison {
         }
     }
 
-    /// Adds a received message; `id` is the recorded ClOrdID of its order.
+    /// Adds a received message; `id` is the recorded ClOrdID of the order that the message answers.
     pub(crate) fn add_received(
         &mut self,
         msg_type: &[u8],
@@ -199,7 +199,7 @@ impl ReplayComparison {
         self.pair(id);
     }
 
-    /// Compares the answers that have a counterpart.
+    /// Compares the answers of an order for which both the recorded and the received one are known.
     fn pair(&mut self, id: &[u8]) {
         let Some(order) = self.orders.get_mut(id) else {
             return;
@@ -243,7 +243,7 @@ impl ReplayComparison {
         }
     }
 
-    /// Records the answers without a counterpart. Nothing may be sent or received after this call.
+    /// Counts the answers without a counterpart as differences. Nothing may be sent or received after this call.
     pub fn finish(&mut self) {
         let mut left = Vec::new();
         for (id, order) in &mut self.orders {

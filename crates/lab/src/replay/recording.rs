@@ -12,7 +12,7 @@ use fixwire_reader::{LeftOut, LogEntry, LogReader, LogStep};
 
 use super::comparison::ReplayAnswer;
 
-/// Sequence numbers of sent messages that a Reject(3) may refer to.
+/// Number of sent messages whose MsgSeqNum is kept, so that a Reject(3) can be matched with its message.
 const MOST_NUMBERS: usize = 65_536;
 /// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
@@ -84,12 +84,12 @@ fn session_of(entry: &LogEntry<'_>) -> RecordedSession {
     }
 }
 
-/// Whether the message was resent, or is not a separate application message.
+/// Whether this entry is a resent message, or is not an application message of its own.
 fn is_again(entry: &LogEntry<'_>) -> bool {
     entry.get(43) == Some(b"Y") || entry.fault.is_some() || !matches!(entry.mark, "" | "queued")
 }
 
-/// The sessions with sent messages, and the parts of the log that could not be read.
+/// The sessions that have sent messages, and the parts of the log that could not be read.
 #[must_use]
 pub fn survey(reader: &mut LogReader) -> (BTreeMap<RecordedSession, SessionSurvey>, Vec<LeftOut>) {
     let mut found: BTreeMap<RecordedSession, SessionSurvey> = BTreeMap::new();
@@ -121,7 +121,7 @@ fn of_session(tag: Tag) -> bool {
     )
 }
 
-/// Whether a session sets this field in each Logon, or the field is about earlier sequence numbers.
+/// Whether a session sets this field in each Logon, or the field refers to earlier sequence numbers.
 fn of_logon(tag: Tag) -> bool {
     matches!(
         tag,
@@ -129,8 +129,8 @@ fn of_logon(tag: Tag) -> bool {
     )
 }
 
-/// Passes on the messages of a session one after the other, until the receiver stops; returns the parts that could not
-/// be read.
+/// Passes the messages of a session to `taken`, one after the other, until its receiver is dropped. Returns the parts
+/// of the log that could not be read.
 #[must_use]
 pub fn stream(
     mut reader: LogReader,
@@ -192,8 +192,8 @@ pub fn stream(
     reader.take_left_out()
 }
 
-/// The ClOrdID(11) of the order that a message answers; `refused` is the ClOrdID of the message to which a reject
-/// refers.
+/// The ClOrdID(11) of the order that a message answers. For a reject, `refused` is the ClOrdID of the message that
+/// the reject refers to.
 pub(crate) fn answered_id<'a>(
     message: &fixwire_protocol::Message<'a>,
     refused: Option<&'a [u8]>,

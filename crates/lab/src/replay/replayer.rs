@@ -17,10 +17,11 @@ use super::{ReplayConfig, ReplayPace, ReplayParts};
 
 /// Maximum number of messages in a turn.
 const PER_TURN: usize = 64;
-/// Maximum number of orders without an answer in a flood; after a silence of this length it continues anyway.
+/// Maximum number of orders without an answer in a flood. When nothing is received for this duration, the replay
+/// continues anyway.
 const WINDOW: u64 = 256;
 const SILENCE: Duration = Duration::from_secs(1);
-/// Polling interval for messages from the log.
+/// Interval at which the replayer checks whether the log has delivered messages.
 const LOOK: Nanos = Nanos(1_000_000);
 /// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
@@ -28,13 +29,13 @@ const FIELDS: usize = 4096;
 /// The outcome of a replay.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ReplayEnd {
-    /// All messages were sent, and the orders have as many answers as recorded.
+    /// All messages were sent, and each order has as many answers as recorded.
     Complete,
-    /// All messages were sent, but nothing was received for the timeout.
+    /// All messages were sent, but then nothing was received for the timeout.
     TimedOut,
     /// The session was not logged on in time.
     NotLoggedOn,
-    /// The connection was lost, or the acceptor logged out (with its text).
+    /// The connection was lost, or the acceptor sent a Logout; with its text.
     Lost(String),
 }
 
@@ -43,7 +44,7 @@ pub struct Replayer {
     parts: ReplayParts,
     config: ReplayConfig,
     next: Option<SentMessage>,
-    /// Whether the record has no more messages.
+    /// Whether all messages of the record were read.
     is_read: bool,
     /// When the first message was sent, and its recorded time.
     start: Option<(Mono, i64)>,
@@ -54,7 +55,7 @@ pub struct Replayer {
     has_ended: bool,
     /// When a message was last sent or received.
     last: Mono,
-    /// New ClOrdIDs by recorded ones, and the reverse.
+    /// New ClOrdIDs by recorded ones, and recorded ones by new ones.
     fresh: HashMap<Vec<u8>, Vec<u8>>,
     recorded: HashMap<Vec<u8>, Vec<u8>>,
     prefix: String,
@@ -92,7 +93,7 @@ impl Replayer {
 
     fn end(&mut self, end: ReplayEnd) {
         if !std::mem::replace(&mut self.has_ended, true) {
-            // Fails only when no thread waits for the outcome.
+            // Fails only when no thread waits for the outcome any more.
             let _ = self.parts.ended.send(end);
         }
     }
@@ -132,7 +133,7 @@ impl Replayer {
         Mono(start.0.saturating_add(since as u64))
     }
 
-    /// Sends the messages that are due; returns when to call it again.
+    /// Sends the messages that are due; returns when it must be called again.
     fn pump(&mut self, now: Now, outbox: &mut Outbox) -> Mono {
         for _ in 0..PER_TURN {
             if !self.take_next() {
@@ -165,7 +166,7 @@ impl Replayer {
         now.mono + LOOK
     }
 
-    /// Writes a message; false without room.
+    /// Writes a message; false when the outbox has no room.
     fn send(&mut self, now: Now, message: &SentMessage, outbox: &mut Outbox) -> bool {
         let bytes: usize = message
             .fields
@@ -199,7 +200,7 @@ impl Replayer {
         true
     }
 
-    /// The ClOrdID to send for a recorded one.
+    /// The ClOrdID to send instead of a recorded one.
     fn fresh_id(&mut self, now: Timestamp, recorded: &[u8]) -> Vec<u8> {
         if !self.config.fresh_ids || recorded.is_empty() {
             return recorded.to_vec();
@@ -213,14 +214,14 @@ impl Replayer {
         id
     }
 
-    /// The current time, with as many digits as a recorded one.
+    /// The current time, with as many digits as the recorded time.
     fn time_like(&mut self, recorded: &[u8], now: Timestamp) -> Vec<u8> {
         let precision = match recorded.len() {
             17 => Precision::Seconds,
             21 => Precision::Millis,
             24 => Precision::Micros,
             27 => Precision::Nanos,
-            // A field that is not a time.
+            // The field is not a time: keep its value.
             _ => return recorded.to_vec(),
         };
         self.stamp.format(now, precision).to_vec()

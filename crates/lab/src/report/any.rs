@@ -10,7 +10,7 @@ use crate::machine::Machine;
 /// The result of a bench.
 #[derive(Clone, Debug)]
 pub enum AnyReport {
-    /// Runs at a rate or in a closed loop: all benches except the benches below.
+    /// Runs at a rate or in a closed loop: the result of all benches except those named below.
     Rates(Box<Report>),
     /// `bench oms`.
     Oms(Box<OmsReport>),
@@ -26,7 +26,7 @@ pub(super) const TRANSACTIONS: &str = "transactions";
 /// The facts in the results of all benches.
 #[derive(Clone, Debug)]
 pub struct ReportFacts<'a> {
-    /// When, where and by which command it was measured.
+    /// When, where and by which command the result was measured.
     pub origin: &'a Provenance,
     /// The command, for example `echo`.
     pub scenario: &'a str,
@@ -98,7 +98,7 @@ impl AnyReport {
         }
     }
 
-    /// The runs with faults, a line each.
+    /// The runs with faults, one line per run.
     #[must_use]
     pub fn faults(&self) -> String {
         let mut faults = String::new();

@@ -1,10 +1,10 @@
 //! Common parts of all figures of a report: axes, scales, curves, and names.
 //!
-//! Colours come from style sheets, by classes: `curve`, `grid`, `tick`, `name`, and those of the curve.
+//! Colours come from style sheets, by CSS class: `curve`, `grid`, `tick`, `name`, and the classes of each curve.
 
 use std::fmt::{self, Write};
 
-/// Colours and dashes of curves on a white page, used cyclically.
+/// Colours of curves on a white page; further curves repeat them.
 pub(crate) const COLOURS: [&str; 8] = [
     "#1f6fd0", "#d1495b", "#1e8a5a", "#8250c4", "#b07d00", "#0e8a9a", "#c2378a", "#7a5c3e",
 ];
@@ -12,7 +12,7 @@ pub(crate) const COLOURS: [&str; 8] = [
 const NAME_HEIGHT: f64 = 15.0;
 /// Maximum length of a displayed name, characters.
 const NAME_LENGTH: usize = 34;
-/// A dot for a point: a circle whose line fills it.
+/// A dot for a single point: a circle filled by its own line.
 const DOT: &str = "m-1.5 0a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0";
 
 /// The scale of an axis.
@@ -20,11 +20,12 @@ const DOT: &str = "m-1.5 0a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0";
 enum Spread {
     Linear,
     Log,
-    /// Percent, logarithmic towards 100 %, with this number of decades; then a place for the longest, which is 100 %.
+    /// Percent, logarithmic towards 100 %, with this number of decades. To the right is a place for the longest
+    /// value, which is 100 %.
     Nines(f64),
 }
 
-/// Share of a percentile axis reserved for the longest.
+/// Share of the width of a percentile axis that is reserved for the longest value.
 const LONGEST: f64 = 0.11;
 
 /// One axis: its range, and the text at each mark.
@@ -47,15 +48,16 @@ impl ChartAxis {
         }
     }
 
-    /// A logarithmic axis around all values, which are above 0; `name` formats the text of a mark.
+    /// A logarithmic axis that includes all values; all values must be above 0. `name` formats the text of a mark.
     pub(crate) fn log(values: impl Iterator<Item = f64>, name: fn(f64) -> String) -> Self {
         let (low, high) = values.fold((f64::MAX, 0_f64), |(low, high), value| {
             (low.min(value), high.max(value))
         });
         let (low, high) = if high > 0.0 { (low, high) } else { (1.0, 10.0) };
-        // One mark of 1, 2, 5 below and one above: at least a factor of two, so that a flat curve does not look steep.
+        // The axis reaches one mark (1, 2 or 5) below and one above the values: at least a factor of two, so that a
+        // flat curve does not look steep.
         let mark = |digit: f64, decade: i32| match decade < 0 {
-            // Divided, since a multiple of 0.001 is not the nearest float.
+            // Divide: multiplying by 0.001 would not give the nearest float.
             true => digit / 10_f64.powi(-decade),
             false => digit * 10_f64.powi(decade),
         };
@@ -81,7 +83,7 @@ impl ChartAxis {
         }
     }
 
-    /// Percentiles up to this number of nines, and the longest.
+    /// A percentile axis with this number of nines, and a place for the longest value.
     pub(crate) fn percentiles(nines: u32) -> Self {
         let percent = |nines: u32| 100.0 - 100.0 / 10_f64.powi(nines as i32);
         let mut ticks: Vec<(f64, String)> = (0..=nines)
@@ -116,7 +118,7 @@ impl ChartAxis {
     }
 }
 
-/// A picture's size and its margins, pixels.
+/// Size of a picture and its margins, pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChartSize {
     /// Total width and height.
@@ -128,9 +130,9 @@ pub(crate) struct ChartSize {
 /// Two axes in a picture.
 #[derive(Clone, Debug)]
 pub(crate) struct ChartPlane {
-    /// How large it is.
+    /// Size of the picture.
     pub(crate) size: ChartSize,
-    /// From left to right.
+    /// The horizontal axis.
     pub(crate) x: ChartAxis,
     /// Upwards.
     pub(crate) y: ChartAxis,
@@ -177,7 +179,7 @@ impl ChartPlane {
         Ok(())
     }
 
-    /// The path of a curve; the parts are not connected, and one of a single value is a dot.
+    /// The SVG path of a curve. The parts are not connected; a part with a single value becomes a dot.
     pub(crate) fn path(&self, parts: &[Vec<(f64, f64)>]) -> String {
         let pixel = |(x, y): &(f64, f64)| {
             let (x, y) = (self.pixel_x(*x), self.pixel_y(*y));
@@ -202,8 +204,8 @@ impl ChartPlane {
         path
     }
 
-    /// Writes the names of curves at the right, each as close to its curve's end as the other names allow: name, class,
-    /// and the value at the end.
+    /// Writes the names of curves at the right edge, each as close to the end of its curve as the other names allow.
+    /// `names` has, for each curve: name, class, and the value at the end.
     pub(crate) fn names(
         &self,
         curves: &[(String, String, f64)],
@@ -236,8 +238,8 @@ impl ChartPlane {
     }
 }
 
-/// Positions for names that should be at these positions, ascending: at least a line apart, and the last one not below
-/// `lowest` unless there are too many.
+/// Positions for names whose wanted positions are `wanted`, ascending. Neighbours are at least one line apart. The
+/// last one is not below `lowest`, unless there are too many names.
 fn apart(wanted: &[f64], lowest: f64) -> Vec<f64> {
     let mut places = wanted.to_vec();
     let mut most = lowest;
@@ -253,7 +255,7 @@ fn apart(wanted: &[f64], lowest: f64) -> Vec<f64> {
     places
 }
 
-/// Text for XML and HTML, in elements and in attributes between double quotes.
+/// Escapes a text for XML and HTML: for elements, and for attributes in double quotes.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -59,7 +59,8 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-/// Resources used by the run; empty cells where not read. Faults and switches are counted for the whole process.
+/// Writes the resources that the run used; cells are empty when they were not read. Page faults and context switches
+/// are counted for the whole process.
 fn write_used(run: &Run, to: &mut impl Write) -> fmt::Result {
     let Some(used) = &run.used else {
         return writeln!(to, ",,,,,,,");

@@ -9,8 +9,8 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use super::{Report, pace_cell};
 
 /// Writes one interval per run and kind of time, tagged `SUBJECT/RATE/RUN/response` or `.../service`; values are
-/// nanoseconds. Intervals follow one another, each as long as its run, since the log has no time between runs. The
-/// column of maxima is in milliseconds, as other writers have it.
+/// nanoseconds. Intervals follow one another without pauses, each as long as its run. The column of maxima is in
+/// milliseconds, as in the logs of other writers.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> io::Result<()> {
     let mut start = Duration::ZERO;
     for row in &report.rows {
         for (index, run) in row.runs.iter().enumerate() {
-            // The file may contain anything.
+            // The value comes from a file and may be invalid.
             let length = Duration::try_from_secs_f64(run.seconds).unwrap_or_default();
             for (time, histogram) in [
                 ("response", &run.histogram),

@@ -6,7 +6,7 @@ use super::{Report, Row, chart::escape, pace_cell, pace_text};
 use crate::assertion::AssertionVerdict;
 use crate::load::Faults;
 
-/// Writes a test suite in JUnit's XML: a test case for each verdict, and one for the faults of each row.
+/// Writes a test suite in JUnit XML: a test case for each verdict, and a test case for the faults of each row.
 ///
 /// # Errors
 ///

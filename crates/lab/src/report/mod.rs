@@ -1,4 +1,4 @@
-//! The result of a measurement as data; its writers are in the same folder.
+//! The result of a measurement as data. Its writers are in the same folder.
 
 use std::fs;
 use std::time::SystemTime;
@@ -47,15 +47,16 @@ pub struct Report {
     pub title: String,
     /// The settings, in one line: profile, journal, counts.
     pub settings: String,
-    /// Unit of the table; files are always in nanoseconds.
+    /// Unit of the times in the table; result files are always in nanoseconds.
     pub unit: Unit,
     /// The machine.
     pub machine: Machine,
-    /// The floor and the engine at each pace.
+    /// The rows of the floor and the engine at each pace.
     pub rows: Vec<Row>,
     /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Diagnosis of `fixwire doctor` without measurements, in result files; its `findings` are the checks.
+    /// Diagnosis of `fixwire doctor` without measurements, for result files. Its `findings` are the results of the
+    /// checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_facts: Option<serde_json::Value>,
 }
@@ -123,7 +124,7 @@ pub enum Unit {
     Nanos,
 }
 
-/// One subject at one pace, over the runs.
+/// One subject at one pace, with all runs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Row {
     /// When orders were due.
@@ -138,9 +139,9 @@ pub struct Row {
 /// One run.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Run {
-    /// From the intended send time, nanoseconds.
+    /// Response times, from the intended send time, nanoseconds.
     pub response: Figures,
-    /// From the actual send time, nanoseconds.
+    /// Service times, from the actual send time, nanoseconds.
     pub service: Figures,
     /// Wrong, missing and surplus answers.
     pub faults: Faults,
@@ -148,7 +149,7 @@ pub struct Run {
     pub sent: u64,
     /// From the start to the last answer, seconds.
     pub seconds: f64,
-    /// Round trip of a cache line, before and after, nanoseconds.
+    /// Round trip of a cache line, before and after the run, nanoseconds.
     pub core_to_core: [Option<f64>; 2],
     /// Whether the cores shared a cache.
     pub distance: Distance,
@@ -157,11 +158,10 @@ pub struct Run {
     /// Time taken from the initiator and the acceptor, as measured by their loops.
     #[serde(default)]
     pub gaps: [gaps::GapTotals; 2],
-    /// For each percentile, the share of the slower orders that gaps of the machine delayed.
+    /// For each percentile: of the orders slower than the percentile, the share that gaps of the machine delayed.
     #[serde(default)]
     pub touched: Touched,
-    /// For each percentile, the share of the slower orders that gaps over 0.1 ms delayed: time slices of other
-    /// programs, pauses of a virtual machine.
+    /// As `touched`, but only for gaps over 0.1 ms: time slices of other programs, pauses of a virtual machine.
     #[serde(default)]
     pub touched_long: Touched,
     /// Times of the stages of marked orders, if measured.
@@ -169,7 +169,7 @@ pub struct Run {
     pub stages: Option<Stages>,
     /// CPU time, page faults, context switches and memory, if available.
     pub used: Option<Used>,
-    /// The run second by second; empty when single orders are not kept.
+    /// The run second by second; empty when the single orders were not kept.
     pub series: Vec<RunSecond>,
     /// The response times themselves, for curves.
     #[serde(with = "encoded")]
@@ -177,13 +177,14 @@ pub struct Run {
     /// The service times themselves.
     #[serde(with = "encoded")]
     pub service_histogram: Histogram<u64>,
-    /// The orders, relative to the start of the run, until they are written as samples or dropped; not in result files.
+    /// The orders, with times from the start of the run. They are kept until they are written as samples or dropped,
+    /// and are not in result files.
     #[serde(skip)]
     pub orders: Vec<TimedOrder>,
 }
 
 impl Run {
-    /// Sums a run up; the gaps are the gaps of the initiator and the acceptor.
+    /// The figures of a run; `gaps` are those of the initiator and of the acceptor.
     pub fn new(
         outcome: RunOutcome,
         core_to_core: [Option<f64>; 2],
@@ -234,16 +235,16 @@ impl Report {
     }
 }
 
-/// When gaps touched more than this share of the orders beyond a percentile, the machine caused it.
+/// The machine caused a percentile when gaps delayed more than this share of the orders slower than the percentile.
 const MOST_TOUCHED: f64 = 0.5;
-/// The share must exceed the neighbouring floor run's share by this much.
+/// A run is touched clearly more than the floor run beside it when its share is larger by this much.
 const CLEARLY: f64 = 0.25;
-/// Percentiles by which a run counts as disturbed: 50, 90, 99, 99.9 %.
+/// Number of percentiles that decide whether a run was disturbed: 50, 90, 99, 99.9 %.
 const JUDGED: usize = 4;
 
 impl Report {
-    /// Whether the machine caused a percentile of a row in most of its runs: by long gaps, or by any gaps and clearly
-    /// more than in the neighbouring floor run. A virtual machine always has short gaps.
+    /// Whether the machine caused a percentile of a row in most of its runs: either by long gaps, or by gaps of any
+    /// length and clearly more than in the floor run beside each run. A virtual machine always has short gaps.
     pub fn is_machines(&self, row: &Row, column: usize) -> bool {
         let runs = 0..row.runs.len();
         runs.filter(|run| self.is_machines_run(row, *run, column))
@@ -270,7 +271,7 @@ impl Report {
 }
 
 impl Run {
-    /// Whether gaps caused a percentile, and clearly less so in the neighbouring run.
+    /// Whether gaps caused a percentile of this run, and clearly more so than in the run beside it.
     fn is_touched_more(&self, beside: &Run, column: usize) -> bool {
         let touched = self.touched[column];
         touched > MOST_TOUCHED && touched > beside.touched[column] + CLEARLY
@@ -279,7 +280,7 @@ impl Run {
 
 /// The subject of a floor row.
 pub const FLOOR: &str = "tcp floor";
-/// The subject of a floor row whose answers come on a second connection.
+/// The subject of a floor row whose answers arrive on a second connection.
 pub const FLOOR_ONWARD: &str = "tcp floor, onward";
 /// The subject of a floor row whose server is a process that spins.
 pub const FLOOR_SPINS: &str = "tcp floor, spins";
@@ -292,15 +293,15 @@ impl Row {
         [FLOOR, FLOOR_ONWARD, FLOOR_SPINS, FLOOR_SLEEPS].contains(&&*self.subject)
     }
 
-    /// Whether, in most runs, gaps caused a percentile that they did not cause in the runs of another row.
+    /// Whether gaps caused a percentile in most runs of this row, but not in the runs of the other row.
     pub(crate) fn is_touched_more(&self, other: &Row, column: usize) -> bool {
         let pairs = self.runs.iter().zip(&other.runs);
         let more = pairs.filter(|(ours, other)| ours.is_touched_more(other, column));
         more.count() * 2 > self.runs.len()
     }
 
-    /// Pairs of each run and the floor run just before it, except pairs whose cores were not at one distance. The
-    /// distance to the cores of a floor on another host is unknown.
+    /// Each run with the floor run just before it, except pairs whose cores were at different distances. When the
+    /// floor runs on another host, its distance is unknown.
     pub fn comparable_runs<'a>(
         &'a self,
         floor: &'a Row,
@@ -312,7 +313,7 @@ impl Row {
     }
 
     /// Each percentile of the response time as a multiple of the floor's: the median over the runs of run *n* divided
-    /// by the floor's run *n*, which was just before it. Excludes pairs whose cores were not at one distance.
+    /// by the floor run *n* just before it. Pairs whose cores were at different distances are left out.
     pub fn ratios(&self, floor: &Row) -> [Option<f64>; 6] {
         let pairs: Vec<_> = self
             .comparable_runs(floor)

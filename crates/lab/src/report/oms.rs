@@ -1,4 +1,4 @@
-//! The result of `bench oms`: batches of requests through an OMS, each played once.
+//! The result of `bench oms`: batches of requests through an OMS. Each batch was run once.
 
 use fixwire_stamps::stats::micros;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::machine::{Machine, TakenByOthers};
 use crate::oms::line_protocol::LineProtocol;
 use crate::published::OMS_LARGEST;
 
-/// 50, 90, 99, 99.9 % and the longest, nanoseconds.
+/// The 50, 90, 99, 99.9 % and the longest time, nanoseconds.
 pub type BatchFigures = [u64; 5];
 
 /// The names of [`BatchFigures`].
@@ -22,7 +22,7 @@ pub struct OmsReport {
     pub origin: Provenance,
     /// The machine.
     pub machine: Machine,
-    /// Protocol of the line between OMS and venue; FIX in files without it.
+    /// Protocol of the line between OMS and venue; FIX when the file does not say.
     #[serde(default)]
     pub lines: LineProtocol,
     /// The venue of the OMS.
@@ -31,13 +31,13 @@ pub struct OmsReport {
     pub place: String,
     /// Microseconds between the orders of paced batches.
     pub gap_us: u32,
-    /// A write(2) of an order on the OMS's core over loopback, paced like the batches, and at once.
+    /// Times of a write(2) of an order over loopback on the OMS's core: paced like the batches, and without pauses.
     pub bare_write_ns: [BatchFigures; 2],
     /// The batches.
     pub rows: Vec<BatchRow>,
-    /// Orders sent as fast as they are answered, if measured.
+    /// Throughput when orders are sent as fast as they are answered, if measured.
     pub saturation: Option<OmsSaturation>,
-    /// Results over lines with another protocol, if measured in the same run.
+    /// Results over lines with the other protocol, if measured in the same run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub also: Option<Box<OmsFigures>>,
     /// Diagnosis of `fixwire doctor` without measurements, in result files.
@@ -50,11 +50,11 @@ pub struct OmsReport {
 pub struct OmsFigures {
     /// Protocol of the line between OMS and venue.
     pub lines: LineProtocol,
-    /// A write(2) of an order on the OMS's core over loopback, paced like the batches, and at once.
+    /// Times of a write(2) of an order over loopback on the OMS's core: paced like the batches, and without pauses.
     pub bare_write_ns: [BatchFigures; 2],
     /// The batches.
     pub rows: Vec<BatchRow>,
-    /// Orders sent as fast as they are answered, if measured.
+    /// Throughput when orders are sent as fast as they are answered, if measured.
     pub saturation: Option<OmsSaturation>,
 }
 
@@ -63,11 +63,11 @@ pub struct OmsFigures {
 pub struct OmsPart<'a> {
     /// Protocol of the line between OMS and venue.
     pub lines: LineProtocol,
-    /// A bare write of an order, paced and at once.
+    /// Times of a bare write of an order: paced, and without pauses.
     pub bare_write_ns: &'a [BatchFigures; 2],
     /// The batches.
     pub rows: &'a [BatchRow],
-    /// Orders sent as fast as they are answered.
+    /// Throughput when orders are sent as fast as they are answered.
     pub saturation: Option<&'a OmsSaturation>,
 }
 
@@ -89,7 +89,7 @@ impl OmsReport {
         std::iter::once(first).chain(second)
     }
 
-    /// The protocols of its lines, as text: `FIX 4.4 and TAIFEX TMP lines`.
+    /// The protocols of the lines, as text: `FIX 4.4 and TAIFEX TMP lines`.
     #[must_use]
     pub fn lines_text(&self) -> String {
         let names: Vec<&str> = self.parts().map(|part| part.lines.version()).collect();
@@ -121,11 +121,11 @@ pub enum BatchRequest {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BatchPace {
-    /// One request every `gap_us`.
+    /// One request every `gap_us` microseconds.
     Paced,
-    /// Requests as fast as the socket accepts them, several per write.
+    /// Requests leave as fast as the socket accepts them, several per write.
     Unpaced,
-    /// A tenth of a second or more between them.
+    /// A tenth of a second or more between two requests.
     Slow,
 }
 
@@ -140,17 +140,17 @@ pub struct BatchRow {
     pub request: BatchRequest,
     /// Pace of the requests.
     pub pace: BatchPace,
-    /// From the message found to the end of the write.
+    /// T2-T1: from the moment the OMS found the message to the end of its write to the venue.
     pub t2_t1_ns: BatchFigures,
     /// The figures of the paced requests that the client sent on time.
     pub untouched_ns: Option<BatchFigures>,
     /// Number of paced requests that the client sent on time.
     pub untouched: usize,
-    /// From the end of the read of its bytes to the end of the write.
+    /// From the end of the read of the request's bytes to the end of the write to the venue.
     pub t2_read_ns: BatchFigures,
-    /// From the message found to its record committed.
+    /// From the moment the OMS found the message to the commit of its journal record.
     pub journalled_t1_ns: BatchFigures,
-    /// From the venue's report read to the client's report read.
+    /// T4-T3: from the OMS's read of the venue's report to the client's read of its report.
     pub t4_t3_ns: BatchFigures,
     /// From building the first request to the arrival of the last request at the venue.
     pub first_t0_to_last_t2_ns: u64,
@@ -158,8 +158,8 @@ pub struct BatchRow {
     pub first_t0_to_last_t4_ns: u64,
     /// T2-T1 as published for f9omstw, microseconds.
     pub published_us: Option<[u64; 5]>,
-    /// A write(2) of an order on the OMS's core, which spins between writes, at the pace of this batch; only for slow
-    /// batches with a spinning OMS.
+    /// Times of a write(2) of an order on the OMS's core, which spins between writes, at the pace of this batch. Only
+    /// for slow batches of a spinning OMS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bare_write_ns: Option<BatchFigures>,
     /// Time taken by other work, as counted by the kernel.
@@ -173,7 +173,7 @@ pub struct OmsSaturation {
     pub orders: usize,
     /// Orders answered and reported per second.
     pub orders_a_second: f64,
-    /// Share of the time in which the client had work.
+    /// Share of the time in which the client had work, 0 to 1.
     pub client_share: f64,
     /// Share of the time in which the venue worked, when it runs on the client's thread.
     pub venue_share: f64,
@@ -220,7 +220,7 @@ impl BatchRow {
         self.taken.is_any()
     }
 
-    /// T2-T1 of the requests that the client sent on time, if it was preempted.
+    /// T2-T1 of the requests that the client sent on time, when the client was preempted in this batch.
     #[must_use]
     pub fn on_time(&self) -> Option<BatchFigures> {
         self.untouched_ns.filter(|_| self.taken.preempted > 0)
@@ -228,7 +228,7 @@ impl BatchRow {
 }
 
 impl OmsPart<'_> {
-    /// The largest batch of orders at once, with a spinning OMS.
+    /// The largest batch of orders that was sent at once, with a spinning OMS.
     fn at_once(&self) -> Option<&BatchRow> {
         let is_it = |row: &&BatchRow| {
             let how = (row.pace, row.request, row.wait);
@@ -237,7 +237,7 @@ impl OmsPart<'_> {
         self.rows.iter().rfind(is_it)
     }
 
-    /// One paragraph of it, with the same figures of another part.
+    /// One paragraph of the summary, for this part alone.
     fn paragraph(&self) -> String {
         let mut text = format!(
             "{}: bare write {} us",

@@ -1,4 +1,4 @@
-//! Percentile curves: from histograms to points, and the axes of the figure.
+//! Percentile curves: converts histograms to points, and makes the axes of the figure.
 
 use hdrhistogram::Histogram;
 
@@ -7,16 +7,16 @@ use super::{Row, Run, thousands};
 
 /// Percentiles reach to 99.999 %: five nines.
 const NINES_MAX: u32 = 5;
-/// Number of points of a curve per nine.
+/// Number of points of a curve for each nine.
 const STEPS: u32 = 20;
-/// Common percentiles that the steps leave out.
+/// Common percentiles that are not among the steps.
 const ASKED_FOR: [f64; 4] = [50.0, 75.0, 95.0, 99.5];
 
 /// The percentiles at which curves have points, ascending; the last is 100, the longest.
 pub(crate) fn percents() -> Vec<f64> {
     let steps = (0..=NINES_MAX * STEPS).map(|step| {
         let slower = 100.0 * 10_f64.powf(-f64::from(step) / f64::from(STEPS));
-        // Two digits of the share that is slower.
+        // Rounds the share of slower orders to two digits.
         let digits = (1.0 - slower.log10().floor()) as i32;
         let unit = 10_f64.powi(digits);
         ((100.0 - slower) * unit).round() / unit
@@ -27,7 +27,8 @@ pub(crate) fn percents() -> Vec<f64> {
     percents
 }
 
-/// Points of a curve: percent and microseconds, up to the percentile with one value above it, then the longest.
+/// Points of a curve, in percent and microseconds: up to the last percentile that has a value above it, then the
+/// longest.
 pub(crate) fn points(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
     if histogram.is_empty() {
         return Vec::new();
@@ -43,12 +44,13 @@ pub(crate) fn points(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The integer nearest to a hundredth of it: slightly more would be the next value of a thousand.
+/// A percent value as a quantile, divided from the nearest integer: a slightly larger quantile of a thousand values
+/// would be the next value.
 fn quantile(percent: f64) -> f64 {
     (percent * 1e6).round() / 1e8
 }
 
-/// Axes for curves of microseconds over percent, with as many nines as the number of values supports.
+/// The axes for curves of microseconds over percent. The number of nines depends on the number of values.
 pub(crate) fn plane<'a>(
     curves: impl Iterator<Item = &'a [(f64, f64)]> + Clone,
     size: ChartSize,
@@ -59,7 +61,7 @@ pub(crate) fn plane<'a>(
         .map(|point| point.0)
         .filter(|percent| *percent < 100.0)
         .fold(0.0, f64::max);
-    // The last point may be slightly below a nine.
+    // The last point may be slightly below a whole number of nines.
     let nines = (-(1.0 - last / 100.0).log10() - 0.01).ceil();
     ChartPlane {
         size,
@@ -76,14 +78,14 @@ pub(crate) fn micros_mark(micros: f64) -> String {
     }
 }
 
-/// The values of all runs of some rows.
+/// One histogram of all runs of these rows; `pick` chooses the histogram of a run.
 pub(crate) fn together<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     pick: fn(&Run) -> &Histogram<u64>,
 ) -> Histogram<u64> {
     let mut all = fixwire_stamps::stats::histogram();
     for run in rows.into_iter().flat_map(|row| &row.runs) {
-        // The histograms have the same bounds, so adding cannot fail.
+        // All histograms have the same bounds, so adding cannot fail.
         let _ = all.add(pick(run));
     }
     all

@@ -1,4 +1,4 @@
-//! The picture of a first screen: times over percentiles, both logarithmic, in characters.
+//! The picture of the first screen, in characters: times over percentiles, both axes logarithmic.
 
 use std::fmt::{self, Write};
 
@@ -22,8 +22,8 @@ pub struct PictureCurve<'a> {
     pub histogram: Histogram<u64>,
 }
 
-/// Writes the picture; nothing when all curves are empty. A later curve is drawn over earlier ones and comes before
-/// them in the legend, which begins with `of` unless that is empty. `shown` formats nanoseconds in `unit`.
+/// Writes the picture; writes nothing when all curves are empty. A later curve is drawn over earlier ones, and comes
+/// first in the legend. The legend begins with `of`, unless that is empty. `shown` formats nanoseconds in `unit`.
 ///
 /// # Errors
 ///
@@ -47,7 +47,7 @@ pub fn write(
         return Ok(());
     }
     let (width, height) = PLOT;
-    // At least a factor of two, so that a flat curve does not look steep.
+    // The axis covers at least a factor of two, so that a flat curve does not look steep.
     let (low, high) = (low.ln(), high.max(2.0 * low).ln());
     let mut grid = vec![vec![' '; width]; height];
     for (curve, points) in &curves {
@@ -75,7 +75,7 @@ pub fn write(
             _ => plain,
         };
         if text.chars().count() > WIDTH {
-            // Above the picture, when the curves leave no room inside.
+            // The legend is above the picture when the curves leave no room inside.
             writeln!(to, "{:1$}{legend}", "", 9 + unit.len())?;
             writeln!(to, "{label:>6} {unit} |{}", line.trim_end())?;
             continue;
@@ -87,7 +87,7 @@ pub fn write(
     writeln!(to, "{:1$}{2}99.9 %", "", 9 + unit.len(), marks.concat())
 }
 
-/// The legend at the left of the top line, where curves are low.
+/// Writes the legend at the left of the top line, where curves are low.
 fn beside(line: &str, legend: &str, width: usize) -> String {
     let free = line.chars().take_while(|mark| *mark == ' ').count();
     if free > legend.chars().count() + 3 {
@@ -98,7 +98,7 @@ fn beside(line: &str, legend: &str, width: usize) -> String {
     }
 }
 
-/// The time at each column, nanoseconds.
+/// The time at each column of the picture, nanoseconds.
 fn points(histogram: &Histogram<u64>) -> Vec<f64> {
     let columns = 0..PLOT.0;
     columns

@@ -1,8 +1,8 @@
 //! Result files: a report as JSON that can be read again.
 //!
-//! The document is the report with a key `format` before it. Format 1 is a [`Report`]; in format 2 `scenario` says
-//! which report it is. Times are nanoseconds; histograms are HdrHistogram's V2 encoding, deflated, in base64, which
-//! other implementations can read, too.
+//! The document is the report, preceded by a key `format`. Format 1 is a [`Report`]; in format 2 the key `scenario`
+//! says which report it is. Times are nanoseconds. Histograms are in HdrHistogram's V2 encoding, deflated, in base64,
+//! which other implementations can read too.
 
 use std::fmt;
 use std::fs;
@@ -16,9 +16,10 @@ use super::oms::OmsReport;
 use super::transactions::TransactionsReport;
 use super::{Report, pace_text};
 
-/// The newest format. It increases when older readers would misread a file; new keys alone do not increase it.
+/// The newest format. The number increases only when older readers would misread a file; new keys alone do not
+/// increase it.
 pub const FORMAT: u32 = 2;
-/// The format of files with runs at a rate, which older readers can read, too.
+/// The format of files with runs at a rate. Older readers can read it too.
 const FORMAT_OF_RATES: u32 = 1;
 
 /// Why a file is not a report.
@@ -38,13 +39,13 @@ pub enum ResultFileProblem {
     Unreadable(io::Error),
     /// The file is not JSON, or a value in it is missing or has another type.
     Damaged(serde_json::Error),
-    /// The file is JSON without a format.
+    /// The file is JSON, but has no `format`.
     NoFormat,
     /// The format is unknown.
     Format(u32),
     /// The format is known, but the scenario is not.
     Scenario(String),
-    /// The file is from this bench, which has no runs at a rate.
+    /// The file has the result of this bench, which has no runs at a rate.
     NotByRate(&'static str),
     /// The sum of the transactions of all milliseconds differs from the total in the file.
     Transactions {
@@ -53,9 +54,9 @@ pub enum ResultFileProblem {
         /// The total in the file.
         transactions: u64,
     },
-    /// A histogram and its count differ.
+    /// A histogram does not have as many values as the file says.
     Contradiction {
-        /// The subject, pace and run.
+        /// Subject, pace and run of the histogram.
         run: String,
         /// Number of values in the histogram.
         histogram: u64,
@@ -112,7 +113,7 @@ impl std::error::Error for ResultFileError {}
 #[derive(Serialize)]
 struct Document<'a, T> {
     format: u32,
-    /// `None` in format 1, whose reports contain it.
+    /// The scenario in format 2. `None` in format 1, where the report itself has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     scenario: Option<&'static str>,
     #[serde(flatten)]
@@ -158,7 +159,8 @@ fn write(
 ///
 /// # Errors
 ///
-/// The file cannot be read, has another format, is from a bench without such runs, or is damaged; the text says where.
+/// The file cannot be read, has an unknown format, is from a bench without runs at a rate, or is damaged; the text
+/// says where.
 pub fn read(path: &Path) -> Result<Report, ResultFileError> {
     by_rate(path, read_any(path)?)
 }
@@ -184,7 +186,7 @@ pub fn by_rate(path: &Path, found: AnyReport) -> Result<Report, ResultFileError>
 ///
 /// # Errors
 ///
-/// The file cannot be read, has another format, or is damaged; the text says where.
+/// The file cannot be read, has an unknown format, or is damaged; the text says where.
 pub fn read_any(path: &Path) -> Result<AnyReport, ResultFileError> {
     let text = fs::read_to_string(path).map_err(ResultFileProblem::Unreadable);
     text.and_then(|text| parse(&text))

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{csv, pace_cell};
 use crate::load::{Pace, TimedOrder};
 
-/// Writes the orders of one run after another.
+/// Writes the orders of one run after another as CSV.
 #[derive(Debug)]
 pub struct SampleWriter<W: Write = BufWriter<File>> {
     to: W,
@@ -35,9 +35,9 @@ impl<W: Write> SampleWriter<W> {
         Ok(Self { to })
     }
 
-    /// Writes the orders of a run (counted from 1), in the order they were due, and flushes them. Columns: when they
-    /// were due, from the start of the run; response and service time, empty for an order without an answer.
-    /// Nanoseconds.
+    /// Writes the orders of a run (counted from 1), in the order they were due, and flushes them. The columns are the
+    /// due time since the start of the run, the response time and the service time, all in nanoseconds; the times of
+    /// an order without an answer are empty.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! The first screen: faults, one sentence, one picture, one small table, the next step. It fits 80 x 24.
+//! The first screen, in 80 x 24 characters: faults, one sentence, one picture, one small table, and a hint for the
+//! next step.
 
 use std::fmt::{self, Write};
 
@@ -16,9 +17,10 @@ use super::table::widths;
 const WIDTH: usize = 80;
 /// Hints for the reader.
 const MORE: &str = "  more: --details, --json FILE, bench compare (two builds), --help";
-/// Maximum number of faults shown one by one.
+/// Maximum number of faults that are listed; further faults are only counted.
 const FAULTS: usize = 3;
-/// The columns of the small table: 50, 99 and 99.9 %, by their index among the percentiles.
+/// The columns of the small table: 50, 99 and 99.9 %, by their index among the percentiles; and whether the column is
+/// a multiple of the floor.
 const COLUMNS: [(usize, &str, bool); 3] = [(0, "p50", true), (2, "p99", true), (3, "p99.9", false)];
 /// Columns without a floor to compare with.
 const COLUMNS_ALONE: [(usize, &str, bool); 5] = [
@@ -130,7 +132,8 @@ pub(crate) fn sentences(report: &Report) -> String {
     text
 }
 
-/// Number of disturbed runs, without runs of the floor, and `meaning`; empty without disturbed runs.
+/// A sentence with the number of disturbed runs, without runs of the floor, and with `meaning`; empty when no run was
+/// disturbed.
 pub fn disturbance(report: &Report, meaning: &str) -> String {
     let count = |of_floor: bool| {
         let rows = report.rows.iter().filter(|row| row.is_floor() == of_floor);
@@ -149,7 +152,7 @@ pub fn disturbance(report: &Report, meaning: &str) -> String {
     format!("The machine disturbed {runs}: {meaning}`fixwire doctor` says why. ")
 }
 
-/// The effect of the distance of the cores on times and ratios; empty when they always shared a cache.
+/// A sentence on how the distance of the cores changed times and ratios; empty when the cores always shared a cache.
 fn distances(report: &Report) -> String {
     let runs = || report.rows.iter().flat_map(|row| &row.runs);
     let (apart, all) = (runs().filter(|run| is_apart(run)).count(), runs().count());
@@ -170,7 +173,7 @@ fn distances(report: &Report) -> String {
     )
 }
 
-/// Whether no run of a row had its cores at the distance of the neighbouring floor run.
+/// Whether no run of a row had the same distance of cores as the floor run beside it.
 fn has_no_pair(report: &Report, row: &Row) -> bool {
     let floor = report.floor_of(row).filter(|_| !row.is_floor());
     floor.is_some_and(|floor| row.comparable_runs(floor).next().is_none())
@@ -181,7 +184,7 @@ fn is_apart(run: &Run) -> bool {
     matches!(run.distance, Far | Moved)
 }
 
-/// Words wrapped into lines; the first begins with `first`, the others with two blanks.
+/// The words wrapped into lines. The first line begins with `first`, the others with two blanks.
 ///
 /// # Errors
 ///
@@ -335,7 +338,7 @@ pub(crate) fn time_cell(report: &Report, row: &Row, column: usize) -> String {
     format!("{mark}{}", shown(report.unit, median(row, column)))
 }
 
-/// A time as a multiple of the floor's; `None` without a floor, and when the machine disturbed one of the two more than
+/// A time as a multiple of the floor's. `None` without a floor, and when the machine disturbed one of both more than
 /// the other.
 pub(crate) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
     let floor = report.floor_of(row)?;
@@ -345,8 +348,8 @@ pub(crate) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String>
     row.ratios(floor)[column].map(|ratio| format!("{ratio:.2}"))
 }
 
-/// A multiple of the floor's time for a table: `~` when the machine disturbed one of the two, `-` when no two runs can
-/// be compared.
+/// A multiple of the floor's time for a table: `~` when the machine disturbed one of the two more than the other, `-`
+/// when no two runs can be compared.
 pub(crate) fn ratio_cell(report: &Report, row: &Row, column: usize) -> String {
     if row.is_floor() || report.floor_of(row).is_none() {
         return String::new();

@@ -1,5 +1,5 @@
-//! Acceptors side by side, as text: for each pace a table of those that spin and one of those that sleep, each with the
-//! floor of its kind.
+//! Acceptors side by side, as text. Each pace has a table of the acceptors that spin and a table of those that sleep;
+//! each table begins with the floor of its kind.
 
 use std::fmt::{self, Write};
 
@@ -17,7 +17,7 @@ const COLUMNS: [(usize, &str, bool); 4] = [
     (3, "p99.9", false),
 ];
 
-/// Writes the tables; each floor precedes the rows that are compared with it.
+/// Writes the tables. Each floor precedes the rows that are compared with it.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     }
     let origin = &report.origin;
     paragraph(&format!("{}, {}", origin.date, report.machine), "  ", to)?;
-    // Without the path of the program.
+    // The command without the path of the program.
     let flags = origin
         .command
         .split_once(' ')
@@ -83,7 +83,7 @@ fn waits(kind: &[Row]) -> &'static str {
     }
 }
 
-/// The rows of a kind, the fastest first; after the floor when sorted by rate of answers.
+/// The rows of one kind, the fastest first. When sorted by answers per second, the floor stays first.
 fn sorted(kind: &[Row]) -> Vec<&Row> {
     let mut rows: Vec<&Row> = kind.iter().collect();
     rows[1..].sort_by_key(|row| match row.pace {
@@ -99,7 +99,7 @@ fn answers(row: &Row) -> u64 {
     stats::median(&rates).unwrap_or(0.0) as u64
 }
 
-/// The two fastest of a kind.
+/// A sentence that names the two fastest acceptors of one kind.
 fn fastest(report: &Report, kind: &[Row]) -> String {
     let rows = sorted(kind);
     let mut told = rows[1..].iter().filter_map(|row| {
@@ -159,7 +159,7 @@ fn table(report: &Report, kind: &[Row], to: &mut impl Write) -> fmt::Result {
     lines(&grid, to)
 }
 
-/// How a kind of acceptor waits, in one word, for the heading of a table of at most 80 columns.
+/// One word for how a kind of acceptor waits, short enough for the heading of a table of at most 80 columns.
 fn short(kind: &[Row]) -> &'static str {
     match waits(kind).starts_with("spin") {
         true => "spinning",

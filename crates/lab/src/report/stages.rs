@@ -1,4 +1,4 @@
-//! The stages of an order as text: a table of bars, and a sentence.
+//! The stages of an order as text: a table with bars, and a sentence.
 
 use std::fmt::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::stages::{StageMeans, Stages};
 
 /// Length of the longest bar of a column, characters.
 const BAR: f64 = 19.0;
-/// A sentence names stages until they explain this share of a difference.
+/// The sentence names stages until they explain this share of the difference.
 const EXPLAINED: f64 = 0.8;
 /// Maximum number of stages in the sentence.
 const MOST_NAMED: usize = 3;
@@ -68,7 +68,7 @@ fn write_row(row: &Row, stages: &Stages, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{}", sentence(stages))
 }
 
-/// The stages that grew from the median to the orders beyond p99.
+/// A sentence on the stages that take longer in the orders beyond p99 than in the median orders.
 pub(crate) fn sentence(stages: &Stages) -> String {
     if stages.median_orders == 0 || stages.tail_orders == 0 {
         return "Too few orders were marked to compare: raise --iterations.".to_owned();

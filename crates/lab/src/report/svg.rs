@@ -1,4 +1,4 @@
-//! The percentile curves of a report as SVG, without a library.
+//! The percentile curves of a report as SVG, made without a library.
 
 use std::fmt::{self, Write};
 
@@ -11,8 +11,8 @@ const SIZE: ChartSize = ChartSize {
     margins: [80.0, 30.0, 210.0, 50.0],
 };
 
-/// Draws response time (logarithmic, us) over percentile (logarithmic towards 100 %), one curve per row, the floor's
-/// dashed; all runs of a row together.
+/// Draws the response time (logarithmic, us) over the percentile (logarithmic towards 100 %): one curve per row,
+/// combined from all its runs. The curves of the floor are dashed.
 ///
 /// # Errors
 ///

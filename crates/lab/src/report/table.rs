@@ -1,4 +1,4 @@
-//! The table of a measurement, in the layout of the published one.
+//! The table of a measurement, in the layout of the published tables.
 
 use std::fmt::{self, Write};
 
@@ -8,7 +8,7 @@ use super::{Report, Row, Run, Unit, pace_text, thousands};
 use crate::load::Pace;
 use crate::machine::distance::Distance;
 
-/// Writes the table: a block per pace, cells `run 1 / run 2 / run 3`, all in microseconds.
+/// Writes the table: one block per pace. The cells are `run 1 / run 2 / run 3`, in microseconds.
 ///
 /// # Errors
 ///

@@ -20,9 +20,9 @@ pub struct TransactionsReport {
     pub open: u32,
     /// Total number of transactions.
     pub transactions: u64,
-    /// From sending the first transaction to receiving the last report.
+    /// Seconds from sending the first transaction to receiving the last report.
     pub seconds: f64,
-    /// Counts of transactions in a millisecond, and the number of milliseconds with each count.
+    /// Counts of transactions in a millisecond, each with the number of milliseconds that have this count.
     pub per_ms: Vec<(u64, u64)>,
     /// Share of the time in which the client had work.
     pub client_share: f64,
@@ -36,7 +36,7 @@ pub struct TransactionsReport {
 }
 
 impl TransactionsReport {
-    /// The distribution over its milliseconds.
+    /// The distribution of transactions over the milliseconds.
     #[must_use]
     pub fn throughput(&self) -> Throughput {
         Throughput {
@@ -54,7 +54,7 @@ impl TransactionsReport {
     }
 }
 
-/// The summary, one or two sentences each; the first begins with the seconds.
+/// The summary, in paragraphs of one or two sentences. The first one begins with the duration.
 #[must_use]
 pub fn sentences(report: &TransactionsReport) -> Vec<String> {
     let mut all = vec![format!(

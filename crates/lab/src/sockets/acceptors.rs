@@ -1,6 +1,6 @@
 //! FIX acceptors, other engines and ours, each in its own process, as listed in `peers/peers.list`.
 //!
-//! The script `run.sh` in the same folder builds and starts them, in the way of each language.
+//! The script `run.sh` in the same folder builds and starts them, with the tools of each language.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,13 +22,13 @@ const SCRIPT: &str = "run.sh";
 const LISTENS: Duration = Duration::from_secs(60);
 /// Time limit for an acceptor to exit after the request to stop.
 const ENDS: Duration = Duration::from_secs(3);
-/// Interval between two readings of its processor time.
+/// Interval between two readings of the acceptor's processor time.
 const LOOK: Duration = Duration::from_millis(200);
-/// Number of readings for an acceptor that seems busy: a Java virtual machine still compiles after a run.
+/// Number of readings for an acceptor that seems busy. A Java virtual machine may still be compiling after a run.
 const LOOKS: u32 = 15;
-/// Most ticks between two readings (100 a second, as the kernel counts) of an acceptor that sleeps.
+/// Maximum number of ticks between two readings for an acceptor that sleeps (the kernel counts 100 ticks a second).
 const TICKS_ASLEEP: u64 = 2;
-/// Column with the inode in the kernel's socket tables.
+/// Index of the inode column in the kernel's socket tables.
 const INODE: usize = 9;
 /// Number of output lines shown when an acceptor fails.
 const LAST_LINES: usize = 5;
@@ -49,11 +49,11 @@ pub struct Listed {
     pub name: String,
     /// The modes in which the acceptor is measured, for example `memory` and `persistent`.
     pub modes: Vec<String>,
-    /// How the acceptor waits.
+    /// How the acceptor must wait.
     pub waits: Waits,
-    /// Whether its Logon may have ResetSeqNumFlag=Y.
+    /// Whether the initiator's Logon may have ResetSeqNumFlag(141)=Y.
     pub resets: bool,
-    /// Warm-up orders, if it needs more than the others.
+    /// Number of warm-up orders of an acceptor that needs more than the others.
     pub warm_up: usize,
 }
 
@@ -103,7 +103,8 @@ impl Folder {
         command
     }
 
-    /// Builds the programs of these acceptors; reports the package of a program that is missing on this machine.
+    /// Builds the programs of these acceptors. When a program is missing on this machine, the script reports its
+    /// package.
     ///
     /// # Errors
     ///
@@ -140,8 +141,8 @@ impl Folder {
         script
             .args([name, mode, &address.port().to_string()])
             .arg(files.path());
-        // Both exec their command, so that the process is the acceptor itself; it is killed when the thread that
-        // started it ends.
+        // Each of these commands execs the next, so that the process is the acceptor itself. It is killed when the
+        // thread that started it ends.
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]);
         if let Some(cores) = cores {
@@ -232,8 +233,9 @@ fn parse_line(line: &str) -> Result<Listed, String> {
     Ok(listed)
 }
 
-/// Whether this process listens on this port of an address of this host: a socket in state 0A (proc_pid_net(5)) that is
-/// one of its files. Without the second check, another process that had taken the port first would pass.
+/// Whether this process listens on this port on any address of this host: a socket in state 0A (proc_pid_net(5)) that
+/// is one of the open files of the process. Checking the open files excludes another process that took the port
+/// first.
 fn listens(process: u32, port: u16) -> bool {
     let of_port = format!(":{port:04X}");
     let mut sockets = Vec::new();
@@ -276,7 +278,7 @@ pub struct Acceptor {
 impl Acceptor {
     fn await_listening(&mut self) -> Result<(), Error> {
         let start = Instant::now();
-        // Not by connecting: some acceptors serve only one connection.
+        // Do not test by connecting: some acceptors serve only one connection.
         while !listens(self.child.id(), self.address.port()) {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Err(self.failed(&format!(
@@ -304,7 +306,7 @@ impl Acceptor {
         Error::Acceptor(text)
     }
 
-    /// How the acceptor waits while idle: an acceptor that sleeps uses almost no processor time.
+    /// How the acceptor waits while idle. An acceptor that sleeps uses almost no processor time.
     ///
     /// # Errors
     ///
@@ -320,11 +322,11 @@ impl Acceptor {
         Ok(Waits::Spins)
     }
 
-    /// Processor time of all its threads, in ticks.
+    /// Processor time of all threads of the acceptor, in ticks.
     fn ticks(&self) -> Result<u64, Error> {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
         let text = text.map_err(|_| self.failed("the acceptor ended"))?;
-        // The name, in parentheses, may have blanks; user and system time are the 12th and 13th after it.
+        // The name, in parentheses, may have blanks. User and system time are the 12th and 13th field after it.
         let after = text.rsplit(')').next().unwrap_or_default();
         let times = after.split_whitespace().skip(11).take(2);
         Ok(times.filter_map(|time| time.parse::<u64>().ok()).sum())

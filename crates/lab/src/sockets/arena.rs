@@ -1,8 +1,8 @@
-//! Two threads, each pinned to a core, that alternately measure the TCP floor and an engine.
+//! Two threads, each pinned to a core of its own, that alternately measure the TCP floor and an engine.
 //!
-//! The near thread is the caller: it sends orders and records their times. The far thread answers, as the near one
-//! requests: as the server of the TCP floor, or by running an engine. One pair of threads does both, run by run, so
-//! that the machine disturbs both alike.
+//! The near thread is the caller: it sends orders and records their times. The far thread answers in the way that the
+//! near thread requests: as the server of the TCP floor, or by running an engine. The same two threads do both, run
+//! by run, so that the machine disturbs both alike.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -30,13 +30,13 @@ use crate::sockets::floor::{self, ReportWay};
 pub enum Task {
     /// No task.
     Rest,
-    /// Sends a cache line back, to measure the distance of the cores.
+    /// Sends a cache line back and forth, to measure the distance of the cores.
     Distance,
     /// Answers orders of the TCP floor on the connection on which they arrive.
     Floor,
     /// Answers orders of the TCP floor on a second connection.
     FloorOnward,
-    /// Runs its engine.
+    /// Runs the engine of the far thread.
     Engine,
     /// Exits.
     Stop,
@@ -46,15 +46,15 @@ pub enum Task {
 #[derive(Debug, Default)]
 struct Shared {
     task: AtomicU8,
-    /// The task that the far thread has begun last.
+    /// The task that the far thread began last.
     begun: AtomicU8,
     line: CacheLine,
     ends: Ends,
-    /// The gaps of the far end during the task before its current task.
+    /// The gaps of the far end during its previous task.
     far_gaps: Mutex<Vec<TimeGap>>,
 }
 
-/// The near end, with the thread of the far end.
+/// The near end, and the thread of the far end.
 #[derive(Debug)]
 pub struct Arena {
     /// The clock of both ends.
@@ -70,13 +70,13 @@ pub struct Arena {
     pinned: bool,
 }
 
-/// Timeout for an answer, after which a run counts its orders as lost.
+/// Time without an answer after which a run counts its outstanding orders as lost.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Arena {
-    /// Starts the far thread on a separate core and connects the floor. `make` builds the far engine there; the closure
-    /// that it returns is one turn, and answers whether there was something to do. The caller pins itself, with
-    /// [`pin`], when the threads it makes are made: they would inherit its core.
+    /// Starts the far thread on a core and connects the floor. `make` builds the engine on the far thread and returns
+    /// a closure for one turn; the closure returns whether there was work. The caller pins itself with [`pin`]
+    /// afterwards, because threads that it starts would inherit its core.
     ///
     /// # Errors
     ///
@@ -117,8 +117,8 @@ impl Arena {
         self.far.thread().unpark();
     }
 
-    /// Assigns a task, and waits until the far thread has finished its last turn of the previous task: an interruption
-    /// in that turn would be counted for this task.
+    /// Assigns a task, and waits until the far thread has finished the last turn of its previous task. Otherwise an
+    /// interruption of that turn would count for the new task.
     fn assign_and_wait(&self, task: Task) {
         self.assign(task);
         while self.shared.begun.load(Ordering::Acquire) != task as u8 && !self.far_ended() {
@@ -126,12 +126,12 @@ impl Arena {
         }
     }
 
-    /// Whether the far thread has exited; only an error makes it exit before it is stopped.
+    /// Whether the far thread has exited. Before it is stopped, it exits only because of an error.
     pub fn far_ended(&self) -> bool {
         self.far.is_finished()
     }
 
-    /// Yields when both ends share one core; otherwise spins.
+    /// Yields when both ends share the only core; otherwise spins.
     #[inline]
     pub fn pause(alone: bool) {
         if alone {
@@ -171,8 +171,8 @@ impl Arena {
         .map(|(run, ())| run)
     }
 
-    /// One run, with the distance of the cores before and after and the time taken by other work. `run` reports each
-    /// turn of its loop to `watch`.
+    /// One run, with the distance of the cores before and after it, and the time taken by other work. `run` must
+    /// report each turn of its loop to `watch`.
     ///
     /// # Errors
     ///
@@ -192,7 +192,7 @@ impl Arena {
         self.assign_and_wait(Task::Rest);
         let near = self.watch.end();
         let far = match task {
-            // An idle thread measures nothing and keeps the gaps of its previous task.
+            // While it rests, the far thread records no gaps; `far_gaps` still has those of its previous task.
             Task::Rest => Vec::new(),
             _ => std::mem::take(&mut *self.shared.far_gaps()),
         };
@@ -243,7 +243,7 @@ where
 {
     let mut turn = make()?;
     let clock = watch.clock();
-    // Read before pinning: a pinned thread has one core, however many the machine has.
+    // Read this before pinning: a pinned thread sees one core, however many the machine has.
     let alone = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     let _pinned = pin(core)?;
     shared.ends.enter(End::Far);
@@ -274,7 +274,7 @@ where
                 false
             }
             STOP => return Ok(()),
-            // Sleeps until the next task, so as not to disturb others on this core.
+            // Sleep until the next task, so as not to disturb other work on this core.
             _ => {
                 thread::park();
                 false
@@ -287,7 +287,7 @@ where
     }
 }
 
-/// Pins the calling thread to a core; helper threads of engines avoid the core until the result is dropped.
+/// Pins the calling thread to a core. Helper threads of engines avoid the core until the result is dropped.
 ///
 /// # Errors
 ///

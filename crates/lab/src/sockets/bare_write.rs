@@ -11,7 +11,8 @@ use crate::machine;
 use crate::sockets::arena::{Arena, connected_pair, pin};
 use crate::sockets::pipe::Pipe;
 
-/// Times `count` writes of a message on the core `far`, one every `gap` nanoseconds; `near` reads and spins.
+/// Times `count` writes of a message. The writer runs on the core `far` and writes every `gap` nanoseconds; the
+/// reader spins on the core `near`.
 ///
 /// # Errors
 ///

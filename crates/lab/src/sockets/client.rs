@@ -1,7 +1,7 @@
 //! Orders over bare sockets, timed from just before the write to just after the read.
 //!
-//! The same loop serves the floor and a FIX session: they differ in the bytes of an order and in how an
-//! answer is recognised, and both have the next order ready before it is due.
+//! The same loop serves the floor and a FIX session. They differ in the bytes of an order and in how an answer is
+//! recognised. In both the next order is ready before it is due.
 
 use std::io;
 
@@ -11,36 +11,36 @@ use crate::load::{Load, RunState};
 use crate::machine::gaps::Watch;
 use crate::sockets::pipe::Pipe;
 
-/// Most orders that leave in one write when the schedule is behind.
+/// Maximum number of orders in one write when the client is behind its schedule.
 pub const BATCH: usize = 32;
 
-/// The protocol on a connection.
+/// How orders are written and answers recognised on a connection.
 pub trait Speech {
-    /// Appends the due order to the output.
+    /// Appends the order that is due to the output.
     fn order(&mut self, intended: u64, output: &mut Vec<u8>);
 
-    /// Prepares the next order; called when the last order was sent.
+    /// Prepares the next order. Called after the last order was sent.
     fn prepare(&mut self, _now: u64) {}
 
-    /// Records the complete answers at the start of `bytes`, received at `now`; returns their length.
+    /// Records the complete answers at the start of `bytes`, received at `now`; returns their length in bytes.
     fn answers(&mut self, bytes: &[u8], now: u64, load: &mut Load) -> usize;
 
-    /// Whether the client replies to answers with reports, which return on the first pipe.
+    /// Whether the client, as the venue, replies to an arriving order with a report that returns on the first pipe.
     fn is_reported(&self) -> bool {
         false
     }
 
-    /// Appends the reports for the answers recorded since the last call.
+    /// Appends the reports on the orders that arrived since the last call.
     fn report(&mut self, _output: &mut Vec<u8>) {}
 
-    /// Records the complete reports at the start of `bytes`; returns their length.
+    /// Records the complete reports at the start of `bytes`; returns their length in bytes.
     fn reports(&mut self, _bytes: &[u8], _load: &mut Load) -> usize {
         0
     }
 }
 
-/// Runs a load to its end: orders leave on the first pipe and answers arrive on the last pipe, which may be the same
-/// pipe. `watch` sees each turn; `pause` is called after turns in which nothing was received.
+/// Runs a load to its end. Orders leave on the first pipe, answers arrive on the last one; both may be the same pipe.
+/// `watch` sees each turn. `pause` is called after a turn in which nothing was received.
 ///
 /// # Errors
 ///

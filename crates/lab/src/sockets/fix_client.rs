@@ -1,12 +1,12 @@
-//! A FIX client that is only sockets, in front of an acceptor: only the acceptor is measured, one of ours on the far
-//! thread or a process of its own.
+//! A FIX client made of bare sockets, connected to an acceptor, so that only the acceptor is measured: one of ours on
+//! the far thread, or one in a process of its own.
 //!
-//! The client sets MsgSeqNum and SendingTime, and checks BodyLength, CheckSum, CompIDs, MsgSeqNum and ClOrdID of the
-//! answers; the last message of a run is validated against the dictionary. It has no journal and resends nothing: a
-//! lost message ends the measurement.
+//! The client sets MsgSeqNum and SendingTime, and checks BodyLength, CheckSum, CompIDs, MsgSeqNum and ClOrdID of each
+//! answer. The last message of a run is validated against the dictionary. The client has no journal and resends
+//! nothing, so a lost message ends the measurement.
 //!
-//! With a gateway it can also be the venue: it fills each order that arrives on the last session, and the report must
-//! return on the first one.
+//! For a gateway the client can also play the venue: it fills each order that arrives on the last session, and the
+//! report must return on the first session.
 
 use std::net::{SocketAddr, TcpStream};
 
@@ -35,20 +35,20 @@ pub struct FixClient {
     config: PairConfig,
     /// The floor and the far thread.
     pub arena: Arena,
-    /// Task of the far thread while the acceptor works: run the acceptor, or rest.
+    /// Task of the far thread while the acceptor works: run the acceptor, or do nothing.
     meanwhile: Task,
     pipes: Vec<Pipe>,
     sessions: Vec<Writer>,
     decoder: Decoder,
     clock: Clock,
     answers: Answers,
-    /// The reports of the venue that return to the client; `None` without a venue.
+    /// The venue's reports that return to the client; `None` when the client plays no venue.
     reports: Option<Answers>,
 }
 
 impl FixClient {
-    /// Starts the acceptor with `app` on this core and logs on to each of its sessions. Messages of type `answer` are
-    /// the answers to orders.
+    /// Starts the acceptor with `app` on this core, and logs on to each of its sessions. Messages of type `answer`
+    /// count as answers to orders.
     ///
     /// # Errors
     ///
@@ -64,8 +64,8 @@ impl FixClient {
         Self::before(config, arena, Task::Engine, answer).log_on(address, true)
     }
 
-    /// Logs on to an acceptor in another process, with ResetSeqNumFlag=Y if it `resets`. The far thread on `far_core`,
-    /// the acceptor's, measures the distance of the cores and rests while the acceptor works.
+    /// Logs on to an acceptor in another process; the Logon has ResetSeqNumFlag=Y if `resets`. The far thread runs on
+    /// `far_core`, the acceptor's core: it measures the distance of the cores, and sleeps while the acceptor works.
     ///
     /// # Errors
     ///
@@ -108,8 +108,8 @@ impl FixClient {
         }
     }
 
-    /// From now on, fills each order that arrives on the last session. An order is answered when its report is back;
-    /// its arrival is timed.
+    /// From now on the client fills each order that arrives on the last session. An order counts as answered when its
+    /// report is back; its arrival is timed too.
     pub fn trade(&mut self) {
         self.reports = Some(Answers::new(&self.config, 0, EXECUTION_REPORT));
     }
@@ -131,7 +131,7 @@ impl FixClient {
         Ok(())
     }
 
-    /// Waits for the answer on this session.
+    /// Waits for a session message of this type on session `number`.
     fn await_admin(&mut self, number: usize, msg_type: &[u8]) -> Result<(), Error> {
         let (arena, patience) = (&self.arena, self.config.patience);
         let take = |message: &Message<'_>| match message.msg_type() == msg_type {
@@ -151,7 +151,7 @@ impl FixClient {
         Timestamp(self.clock.to_wall(self.clock.now()) as i64)
     }
 
-    /// One run of orders, which leave on the first session and return on the last.
+    /// One run of orders. They leave on the first session; answers arrive on the last.
     ///
     /// # Errors
     ///
@@ -220,7 +220,7 @@ impl FixClient {
         Ok(run)
     }
 
-    /// Logs out and ends the far thread, with the acceptor that it runs.
+    /// Logs out, and ends the far thread with the acceptor that it runs.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ impl FixClient {
             let logout = self.sessions[number].message(b"5", wall, |_| ())?;
             self.pipes[number].output.extend_from_slice(logout);
             if let Err(error) = self.await_admin(number, b"5") {
-                // The error of the far engine explains this one.
+                // The far engine's error is the cause of this one.
                 self.arena.stop()?;
                 return Err(error);
             }
@@ -292,7 +292,7 @@ impl Writer {
         Ok(self.sealed())
     }
 
-    /// A Logon, with ResetSeqNumFlag=Y if it `resets`.
+    /// A Logon; with ResetSeqNumFlag=Y if `resets`.
     pub(crate) fn log_on(
         &mut self,
         at: Timestamp,
@@ -308,7 +308,7 @@ impl Writer {
         })
     }
 
-    /// A Logon, and a gap fill after which the next MsgSeqNum is this number.
+    /// A Logon, and a gap fill that sets the next MsgSeqNum to `next`.
     pub(crate) fn log_on_and_fill(&mut self, at: Timestamp, next: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = self.log_on(at, 0, false)?.to_vec();
         let gap_fill = self.message(b"4", at, |body| {
@@ -320,7 +320,7 @@ impl Writer {
         Ok(bytes)
     }
 
-    /// The next order to send; [`sealed`](Self::sealed) has it.
+    /// Writes the next order; [`sealed`](Self::sealed) returns its bytes.
     pub(crate) fn order(&mut self, cl_ord_id: u64, at: Timestamp) -> Result<(), BodyError> {
         self.outbox.clear();
         self.orders
@@ -329,7 +329,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The last written bytes.
+    /// The bytes of the message written last.
     pub(crate) fn sealed(&self) -> &[u8] {
         self.outbox.sealed(0)
     }
@@ -354,14 +354,14 @@ struct Answers {
     sender: String,
     target: String,
     dictionary: Dictionary,
-    /// The last message, to be validated when nothing is timed.
+    /// The last answer; it is validated after the run, when nothing is timed.
     last: Vec<u8>,
     /// MsgSeqNum of the next message.
     next_in: u64,
 }
 
 impl Answers {
-    /// The messages of this type on this session, after its Logon.
+    /// Expects messages of this type on this session, after the Logon.
     fn new(config: &PairConfig, session: usize, msg_type: &'static [u8]) -> Self {
         let (begin_string, target, sender) = config.names(session);
         Self {
@@ -389,8 +389,8 @@ impl Answers {
         message.uint(tag::MSG_SEQ_NUM) == Some(Ok(self.next_in))
     }
 
-    /// Processes each complete message in `bytes` and returns their length; `take` gets the index of the order to which
-    /// a message belongs, and returns whether that order exists.
+    /// Processes each complete message in `bytes` and returns their length. `take` gets the index of the order that a
+    /// message belongs to, and returns whether that order exists.
     fn read(
         &mut self,
         bytes: &[u8],
@@ -413,7 +413,7 @@ impl Answers {
                     } else if !(self.is_numbered(&message) && message.msg_type() == HEARTBEAT) {
                         load.wrong();
                     }
-                    // One wrong MsgSeqNum is one fault: the following ones may be consecutive again.
+                    // A wrong MsgSeqNum counts as one fault; the check continues from that number.
                     let number = message.uint(tag::MSG_SEQ_NUM).and_then(Result::ok);
                     self.next_in = number.unwrap_or(self.next_in).wrapping_add(1);
                     done += skip + len;
@@ -431,7 +431,7 @@ impl Answers {
         }
     }
 
-    /// Whether the last answer is valid in its FIX version.
+    /// Checks that the last answer is valid in its FIX version.
     fn check_last(&self, decoder: &mut Decoder) -> Result<(), Error> {
         if self.last.is_empty() {
             return Ok(());
@@ -465,7 +465,7 @@ struct Orders<'a> {
 struct Venue<'a> {
     writer: &'a mut Writer,
     version: Version,
-    /// When each order arrived; 0 if it has not.
+    /// When each order arrived; 0 for an order that has not arrived.
     arrived: Vec<u64>,
     /// Reports to send.
     unsent: Vec<u8>,
@@ -473,7 +473,7 @@ struct Venue<'a> {
 }
 
 impl Venue<'_> {
-    /// The order at this index has arrived.
+    /// Fills the order with this index, which has arrived.
     fn fill(&mut self, order: &Message<'_>, place: usize, now: u64, at: Timestamp) {
         let id = order.get(tag::CL_ORD_ID).unwrap_or_default();
         let is_old = self.version < Version::Fix43;

@@ -1,8 +1,8 @@
-//! The TCP floor: the same bytes over TCP without FIX; no engine on this machine can be faster.
+//! The TCP floor: the same bytes over TCP, without FIX. No engine on this machine can be faster.
 //!
-//! The client writes an order of a known length, the server answers each order's length in bytes with a report of a
-//! known length. Nothing is parsed or stored. A gateway forwards orders from one connection to another, so that no
-//! answer carries the TCP acknowledgements; its floor does the same.
+//! The client writes an order of a known length; for each order the server writes a report of a known length. Nothing
+//! is parsed or stored. A gateway forwards orders from one connection to another, so that no answer carries a TCP
+//! acknowledgement; the floor of a gateway does the same.
 
 use std::convert::Infallible;
 use std::io;
@@ -21,18 +21,18 @@ use crate::sockets::pipe::Pipe;
 pub enum ReportWay {
     /// On the connection of the orders.
     Back,
-    /// On a second one.
+    /// On a second connection.
     Onward,
 }
 
-/// Pipes of one end: both ends have a pipe for each [`ReportWay`].
+/// The pipes of one end, one for each [`ReportWay`].
 type Pipes = [Pipe; 2];
 
 fn pipes([back, onward]: [TcpStream; 2]) -> io::Result<Pipes> {
     Ok([Pipe::new(back, true)?, Pipe::new(onward, true)?])
 }
 
-/// Answers each order's worth of bytes with a report's worth.
+/// Answers each received order with a report, by counting bytes.
 #[derive(Debug)]
 pub struct Server {
     pipes: Pipes,
@@ -40,7 +40,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes two accepted connections.
+    /// A server over two accepted connections.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Server {
     }
 }
 
-/// Sends orders as a [`Load`] says, and times the answers.
+/// Sends orders as a [`Load`] schedules them, and times the answers.
 #[derive(Debug)]
 pub struct FloorClient {
     pipes: Pipes,
@@ -82,7 +82,7 @@ pub struct FloorClient {
 }
 
 impl FloorClient {
-    /// Takes two connections to a [`Server`].
+    /// A client over two connections to a [`Server`].
     ///
     /// # Errors
     ///
@@ -94,7 +94,8 @@ impl FloorClient {
         })
     }
 
-    /// Runs the load to its end; the server uses the same connections. `pause` is called when nothing happened.
+    /// Runs the load to its end. The server must use the connections in the same way. `pause` is called after a turn
+    /// in which nothing happened.
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ impl FloorClient {
     }
 }
 
-/// Serves the floor to each connection in turn, forever; spins.
+/// Serves the floor to one connection after another, forever. The thread spins.
 ///
 /// # Errors
 ///
@@ -120,7 +121,7 @@ impl FloorClient {
 pub fn serve(listener: &TcpListener) -> io::Result<Infallible> {
     loop {
         let (socket, _) = listener.accept()?;
-        // The client closes the connection when done; one that closes early does not stop the server.
+        // The client closes its connection when done. A client that closes early does not stop the server.
         let server = socket
             .try_clone()
             .and_then(|same| Server::new([same, socket]));
@@ -140,7 +141,7 @@ pub fn connect(to: impl ToSocketAddrs) -> io::Result<FloorClient> {
     FloorClient::new([socket.try_clone()?, socket])
 }
 
-/// Bytes with the length of an order.
+/// Bytes that are as long as an order.
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
 

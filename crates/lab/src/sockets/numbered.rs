@@ -2,7 +2,7 @@
 
 use fixwire_protocol::frame;
 
-/// A complete message in which some numbers grow by one each time it is taken.
+/// A complete message in which some numbers grow by one each time the message is taken.
 #[derive(Debug)]
 pub struct Numbered {
     bytes: Vec<u8>,
@@ -14,8 +14,8 @@ pub struct Numbered {
 }
 
 impl Numbered {
-    /// Starts with this message. The numbers in the fields `tags`, such as `"34"`, must have enough digits; fields that
-    /// the message lacks are skipped.
+    /// Starts with this message. The numbers in the fields `tags`, such as `"34"`, must have enough digits to grow.
+    /// Fields that the message lacks are skipped.
     #[must_use]
     pub fn new(bytes: Vec<u8>, tags: &[&str]) -> Self {
         let last_digit = |tag: &&str| {

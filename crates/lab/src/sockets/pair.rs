@@ -1,4 +1,4 @@
-//! Two engines that trade with each other: ours at both ends, or ours against another engine.
+//! Two connected engines: ours at both ends, or ours against another engine.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ pub struct PairConfig {
     pub initiator: String,
     /// CompID of the end that answers.
     pub acceptor: String,
-    /// FIX version of each session. From the second one on the CompIDs end in its number.
+    /// FIX version of each session. From the second session on, the CompIDs end in the session's number.
     pub sessions: Vec<Version>,
     /// Durability of a message before it is sent.
     pub durability: Durability,
@@ -48,15 +48,15 @@ pub struct PairConfig {
     pub heart_bt_int_seconds: u32,
     /// Timeout for Logons, answers and Logouts.
     pub patience: Duration,
-    /// While the flag is true, the status of our acceptor is requested each millisecond, as by a monitor; `None`: it is
-    /// never requested.
+    /// While this flag is true, the status of our acceptor is requested each millisecond, as a monitor does. `None`:
+    /// the status is never requested.
     pub asked: Option<Arc<AtomicBool>>,
-    /// Folder with one folder for each end's journal.
+    /// Folder that gets a journal folder for each end.
     pub journals: PathBuf,
 }
 
 impl PairConfig {
-    /// Ours at both ends, with every check, journals in this folder and no heartbeats.
+    /// Settings with our engine at both ends, every check, journals in this folder and no Heartbeats.
     #[must_use]
     pub fn new(initiator: &str, acceptor: &str, sessions: &[Version], journals: &Path) -> Self {
         Self {
@@ -74,7 +74,7 @@ impl PairConfig {
         }
     }
 
-    /// The settings of one end.
+    /// The engine settings of one end.
     pub(crate) fn engine(&self, role: Role, connection: Connection) -> EngineConfig {
         let folder = match role {
             Role::Initiator => "initiator",
@@ -136,7 +136,7 @@ impl PairConfig {
         let config = self.engine(Role::Acceptor, Connection::Acceptor { listen });
         let mut engine = Engine::around(config, app, around).map_err(engine_error)?;
         if let Some(address) = engine.addresses().next() {
-            // There is no receiver only if the near end has failed.
+            // The receiver is missing only when the near end has failed.
             let _ = listening.send(address);
         }
         if let Some(asked) = self.asked.as_ref().map(Arc::downgrade) {
@@ -184,7 +184,7 @@ impl PairConfig {
     }
 }
 
-/// A measurement's two ends, logged on.
+/// The two ends of a measurement, logged on.
 pub struct Pair<H: Host = Os> {
     /// The floor and the far thread.
     pub arena: Arena,
@@ -199,8 +199,8 @@ pub struct Pair<H: Host = Os> {
 type Trouble = Arc<Mutex<Option<String>>>;
 
 impl Pair {
-    /// Starts both ends, our acceptor with `app` on this core, and waits for their Logons. The caller
-    /// pins itself afterwards: the threads that engines make would inherit its core.
+    /// Starts both ends, with `app` in our acceptor on this core, and waits until the session is logged on. The
+    /// caller pins itself afterwards, because threads that engines start would inherit its core.
     ///
     /// # Errors
     ///
@@ -213,7 +213,7 @@ impl Pair {
         Self::start_by(Clock::start(), config, far_core, app)
     }
 
-    /// As [`Pair::start`], with a clock that `app` reads too.
+    /// As [`Pair::start`], with a clock that `app` also reads.
     ///
     /// # Errors
     ///
@@ -230,7 +230,7 @@ impl Pair {
 }
 
 impl Pair<MarkingHost<Os>> {
-    /// As [`Pair::start`], with orders marked at both ends; the acceptor must be ours.
+    /// As [`Pair::start`], with time stamps for orders at both ends; the acceptor must be ours.
     ///
     /// # Errors
     ///
@@ -328,7 +328,7 @@ impl<H: Host> Pair<H> {
         Ok(run)
     }
 
-    /// One run of orders through the engines; also returns the marked orders, if orders are marked.
+    /// One run of orders through the engines. Also returns the time-stamped orders, if any.
     fn run_staged(
         &mut self,
         pace: Pace,
@@ -372,7 +372,7 @@ impl<H: Host> Pair<H> {
         self.finished(run, logged_on)
     }
 
-    /// A run during which the session was logged on to its end.
+    /// Returns the run if the session stayed logged on to its end; otherwise the error.
     fn finished(&self, run: Run, logged_on: bool) -> Result<Run, Error> {
         if logged_on {
             Ok(run)
@@ -409,7 +409,7 @@ impl<H: Host> Pair<H> {
     }
 }
 
-/// Runs the engine until the run of its trader or its session ends; returns whether it is still logged on.
+/// Runs the engine until the trader's run or its session ends; returns whether the session is still logged on.
 fn turns<H: Host>(
     engine: &mut Engine<Trader, H>,
     arena: &mut Arena,
@@ -436,7 +436,7 @@ fn turns<H: Host>(
     Ok(logged_on)
 }
 
-/// Requests the status each millisecond while switched on, until the engine or the requester has ended.
+/// Requests the status each millisecond while `wanted` is true, until the engine or the flag's owner has ended.
 fn ask(mut engine: Handle, wanted: &Weak<AtomicBool>) {
     while let Some(is_wanted) = wanted.upgrade() {
         if !is_wanted.load(Ordering::Relaxed) {
@@ -444,7 +444,7 @@ fn ask(mut engine: Handle, wanted: &Weak<AtomicBool>) {
             continue;
         }
         match engine.status() {
-            // An engine that is ending does not answer.
+            // A stopping engine may not answer.
             Ok(answer) => drop(answer.recv()),
             Err(SendError::Stopped) => return,
             Err(_) => {}
@@ -453,7 +453,7 @@ fn ask(mut engine: Handle, wanted: &Weak<AtomicBool>) {
     }
 }
 
-/// Keeps the last event with the reason of a failed or closed connection.
+/// A listener that keeps the last event with the reason why a connection failed or closed.
 fn listener(trouble: Trouble) -> impl FnMut(fixwire_protocol::Now, &Event) + Send + 'static {
     move |_, event| {
         let bad = matches!(

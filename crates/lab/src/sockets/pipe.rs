@@ -15,7 +15,7 @@ pub struct Pipe {
     input: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes at the end of the input that are also still in the kernel's buffer.
+    /// Number of bytes at the end of the input that the kernel's buffer still has too.
     untaken: usize,
     /// Output buffer.
     pub output: Vec<u8>,
@@ -27,7 +27,7 @@ const ROOM: usize = 256 << 10;
 pub(crate) const MOST: usize = 4096;
 
 impl Pipe {
-    /// Takes a connection over; without `nodelay` Nagle's algorithm holds small writes back.
+    /// Takes a connection over. Without `nodelay`, Nagle's algorithm holds small writes back.
     ///
     /// # Errors
     ///
@@ -46,8 +46,8 @@ impl Pipe {
         })
     }
 
-    /// Reads available bytes; returns their number, 0 without any. On a connection without replies, Linux acknowledges
-    /// data within the read. With `one_way` it does so in [`take`](Self::take), which must follow.
+    /// Reads available bytes; returns their number, or 0. On a connection without replies, Linux acknowledges data
+    /// within the read. With `one_way` it acknowledges in [`take`](Self::take), which must follow.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Pipe {
         }
     }
 
-    /// Takes the data of a one-way read from the kernel: the same bytes into the same place.
+    /// Takes the data of a one-way read from the kernel, by reading the same bytes into the same place.
     ///
     /// # Errors
     ///
@@ -125,8 +125,8 @@ impl Pipe {
 }
 
 impl Pipe {
-    /// Sends the output and waits for one whole message, which `take` gets. Between two reads `goes_on` does other
-    /// work, and returns whether an answer can still arrive.
+    /// Sends the output, waits for one complete message, and passes it to `take`. Between two reads `goes_on` does
+    /// other work, and returns whether an answer can still arrive.
     pub(crate) fn exchange<T>(
         &mut self,
         decoder: &mut Decoder,
@@ -150,7 +150,7 @@ impl Pipe {
     }
 }
 
-/// The error of a connection that ended.
+/// The error for a connection that ended.
 pub(crate) fn broken(error: io::Error) -> Error {
     Error::Session(format!("the connection ended: {error}"))
 }

@@ -1,7 +1,7 @@
-//! Unsolicited reports of an acceptor: the application that sends them, and the receiver's record of them.
+//! Unsolicited reports of an acceptor: the application that sends them, and how the receiver records them.
 //!
-//! Both ends are threads of one process and read one clock, so ClOrdID carries the time at which a report was started,
-//! and a report is timed one way. The numbers of requested and received reports are shared in memory.
+//! Both ends are threads of one process and read one clock. ClOrdID carries the time at which a report was started,
+//! so a report is timed one way. The numbers of requested and received reports are in shared memory.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -18,22 +18,22 @@ use crate::load::{FLOOD_BATCH, FLOOD_OUTSTANDING, Faults, LINGER, Pace, RunOutco
 /// The only session of the engines.
 const SESSION: SessionId = SessionId(0);
 
-/// Reports since the acceptor started, as both ends see them.
+/// Numbers of reports since the acceptor started, shared by both ends.
 #[derive(Debug, Default)]
 pub struct PushCounts {
     wanted: AtomicU64,
-    /// Number of received reports, as a multiple of [`FLOOD_BATCH`].
+    /// Number of received reports, updated in multiples of [`FLOOD_BATCH`].
     received: AtomicU64,
 }
 
-/// An [`Application`] that sends the requested reports, [`FLOOD_BATCH`] in a turn and never more than
-/// [`FLOOD_OUTSTANDING`] ahead of the reader. An order requests one more.
+/// An [`Application`] that sends the requested reports: [`FLOOD_BATCH`] in a turn, and never more than
+/// [`FLOOD_OUTSTANDING`] that are not received yet. An arriving order requests one more report.
 #[derive(Debug)]
 pub struct Pusher {
     clock: Clock,
     counts: Arc<PushCounts>,
     sent: u64,
-    /// The value in the last report; values increase.
+    /// The time stamp in the last report; time stamps increase.
     stamp: u64,
     cl_ord_id: String,
 }
@@ -83,13 +83,13 @@ impl Application for Pusher {
         if ahead + batch <= FLOOD_OUTSTANDING as u64 {
             for _ in 0..batch {
                 if !self.push(outbox) {
-                    // No room now: it stays requested and gets a new time.
+                    // The outbox has no room now: the report stays requested and gets a new time.
                     break;
                 }
                 self.sent += 1;
             }
         }
-        // Called again at once: the measuring thread spins.
+        // The engine calls again at once: the measuring thread spins.
         Some(now.mono)
     }
 }
@@ -104,15 +104,16 @@ pub struct Pushed {
     came: u64,
     start: u64,
     last: u64,
-    /// The value in the newest report.
+    /// The time stamp in the newest report.
     stamp: u64,
     faults: Faults,
     times: Histogram<u64>,
 }
 
 impl Pushed {
-    /// A run of this number of reports. At [`Pace::PingPong`] each is answered with an order, which requests the next
-    /// one; at any other pace all are requested at once. Times out after `patience` nanoseconds without a report.
+    /// A run of this number of reports. At [`Pace::PingPong`] each report is answered with an order, which requests
+    /// the next report; at any other pace all reports are requested at once. The run times out after `patience`
+    /// nanoseconds without a report.
     pub fn new(counts: Arc<PushCounts>, pace: Pace, reports: u64, patience: u64) -> Self {
         Self {
             counts,
@@ -131,7 +132,7 @@ impl Pushed {
     /// Starts the run: requests reports.
     pub fn begin(&mut self, now: u64) {
         (self.start, self.last, self.stamp) = (now, now, now);
-        // The previous run is over: all its reports have arrived or are lost.
+        // All reports of the previous run have arrived or are lost.
         let before = self.counts.wanted.load(Ordering::Relaxed);
         self.counts.received.store(before, Ordering::Relaxed);
         let wanted = match self.pace {
@@ -141,7 +142,7 @@ impl Pushed {
         self.counts.wanted.store(before + wanted, Ordering::Relaxed);
     }
 
-    /// Records the arrival of a report that was started at `begun`; returns whether it needs an answer.
+    /// Records the arrival of a report that was started at `begun`; returns whether the report needs an answer.
     #[inline]
     pub fn arrived(&mut self, begun: u64, now: u64) -> bool {
         self.last = now;
@@ -160,7 +161,7 @@ impl Pushed {
         self.came += 1;
         self.times
             .saturating_record(now.saturating_sub(begun).max(1));
-        // In a flood only occasionally: the other end reads it too.
+        // In a flood the counter is updated only occasionally, because the other end reads it too.
         let batch = match self.pace {
             Pace::PingPong => 1,
             _ => FLOOD_BATCH as u64,
@@ -176,7 +177,7 @@ impl Pushed {
         self.faults.wrong += 1;
     }
 
-    /// Number of reports so far: a change shows progress.
+    /// Number of reports so far: a larger value means progress.
     #[inline]
     pub fn moves(&self) -> usize {
         self.came as usize
@@ -193,7 +194,7 @@ impl Pushed {
         }
     }
 
-    /// Ends the run: expected reports that were not received are lost.
+    /// Ends the run; a report that was expected and not received counts as lost.
     pub fn close(mut self) -> RunOutcome {
         self.faults.lost = self.reports - self.came;
         RunOutcome {

@@ -16,7 +16,7 @@ const SESSION: SessionId = SessionId(0);
 /// An [`Application`] with one session that plays a [`Load`].
 #[derive(Debug)]
 pub struct Trader {
-    /// The run in progress.
+    /// The run of orders in progress.
     pub load: Option<Load>,
     /// The run in which the acceptor pushes reports, if any.
     pub pushed: Option<Pushed>,
@@ -42,7 +42,7 @@ impl Trader {
         self.logged_on
     }
 
-    /// Whether the current run continues, and its progress so far; `None` between two runs.
+    /// Whether the current run continues, and how far it is; `None` between two runs.
     pub fn progress(&self, now: u64) -> Option<(RunState, usize)> {
         match (&self.load, &self.pushed) {
             (Some(load), _) => Some((load.state(now), load.moves())),
@@ -116,12 +116,13 @@ impl Application for Trader {
             let cl_ord_id = self.clock.to_wall(intended);
             let written = self.writer.write(outbox, SESSION, cl_ord_id, now.wall);
             if written.is_err() {
-                // No room now: the order stays due and is sent later, which its response time includes.
+                // The outbox has no room now: the order stays due and is sent later. Its response time includes the
+                // delay.
                 break;
             }
             load.sent(intended, actual);
         }
-        // Called again at once: the measuring thread spins.
+        // The engine calls again at once: the measuring thread spins.
         Some(now.mono)
     }
 }

@@ -15,7 +15,7 @@ use crate::load::Load;
 /// Orders whose MsgSeqNum(34) is a multiple of this are time-stamped.
 const EVERY: u64 = 16;
 
-/// The time stamps of one order at one end, as clock readings; 0 for a missing one.
+/// The time stamps of one order at one end, as clock readings; 0 for a time stamp that is missing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marked {
     cl_ord_id: u64,
@@ -29,18 +29,18 @@ struct Marked {
     writing: u64,
 }
 
-/// The marked orders of one end in one run, oldest first.
+/// The time-stamped orders of one end in one run, oldest first.
 #[derive(Debug, Default)]
 struct EndMarks {
     orders: Vec<Marked>,
-    /// Orders before this index are written, or their reports are.
+    /// Orders before this index are written, or their reports are written.
     written: usize,
-    /// Orders before this index are answered, or older than an answered one.
+    /// Orders before this index are answered, or are older than an answered order.
     answered: usize,
 }
 
 impl EndMarks {
-    /// Adds an order; returns its index, or `None` when full.
+    /// Adds an order; returns its index, or `None` when there is no room.
     fn add(&mut self, order: Marked) -> Option<usize> {
         let place = self.orders.len();
         if place == self.orders.capacity() {
@@ -50,7 +50,7 @@ impl EndMarks {
         Some(place)
     }
 
-    /// Index of the order that a report answers, if it is marked. ClOrdIDs increase.
+    /// Index of the order that a report answers, if the order is time-stamped. ClOrdIDs increase.
     fn take_answered(&mut self, cl_ord_id: u64) -> Option<usize> {
         let waiting = &self.orders[self.answered..];
         let older = waiting.iter().take_while(|it| it.cl_ord_id < cl_ord_id);
@@ -63,7 +63,7 @@ impl EndMarks {
         Some(place)
     }
 
-    /// ClOrdID of the oldest order without a report; above all ids when every order has one.
+    /// ClOrdID of the oldest order without a report. When every order has one, a value above all ClOrdIDs.
     fn oldest(&self) -> u64 {
         let oldest = self.orders.get(self.answered);
         oldest.map_or(u64::MAX, |order| order.cl_ord_id)
@@ -76,7 +76,7 @@ fn lock(marks: &SharedMarks) -> MutexGuard<'_, EndMarks> {
     marks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Marks of both ends.
+/// The time stamps of both ends.
 #[derive(Clone, Debug)]
 pub struct PairMarks {
     clock: Clock,
@@ -85,7 +85,7 @@ pub struct PairMarks {
 }
 
 impl PairMarks {
-    /// Marks nothing before [`begin`](Self::begin). The trader uses the same clock.
+    /// Takes no time stamps before [`begin`](Self::begin). The trader must use the same clock.
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
@@ -104,11 +104,11 @@ impl PairMarks {
         MarkingHost::new(host, self.clock, self.acceptor.clone())
     }
 
-    /// Begins a run of this number of orders. Allocates all memory for their marks.
+    /// Begins a run of this number of orders. Allocates all memory for the time stamps.
     pub fn begin(&self, orders: usize) {
         let room = orders.div_ceil(EVERY as usize);
         for marks in [&self.initiator, &self.acceptor] {
-            // Written once, so that the run has no page faults.
+            // Touches the memory once, so that the run has no page faults.
             let mut orders = vec![
                 Marked {
                     read: 1,
@@ -124,7 +124,7 @@ impl PairMarks {
         }
     }
 
-    /// Ends the run: returns its orders with all marks.
+    /// Ends the run; returns the orders that have all time stamps.
     pub fn end(&self, load: &Load) -> Vec<StagedOrder> {
         let near = std::mem::take(&mut *lock(&self.initiator)).orders;
         let far = std::mem::take(&mut *lock(&self.acceptor)).orders;
@@ -139,8 +139,8 @@ impl PairMarks {
 }
 
 impl Marked {
-    /// The stages of an order, from its marks at the initiator and at the acceptor, and its record in the load; `None`
-    /// when a mark is missing or earlier than the previous one.
+    /// The stages of an order, from its time stamps at the initiator and at the acceptor and from its times in the
+    /// load. `None` when a time stamp is missing or earlier than the one before it.
     fn join(&self, far: &Self, [due, start, answer]: [u64; 3]) -> Option<StagedOrder> {
         StagedOrder::between([
             due,
@@ -166,35 +166,35 @@ impl Marked {
     }
 }
 
-/// The message being processed.
+/// The message that is being processed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum AtHand {
-    /// None: output of the application is not an answer.
+    /// No message is being processed: output of the application is not an answer.
     Nothing,
-    /// A message without marks.
+    /// A message that is not time-stamped.
     Other,
-    /// A marked order or its report, by its index in [`EndMarks::orders`].
+    /// A time-stamped order or its report, by index in [`EndMarks::orders`].
     Marked(usize),
 }
 
-/// Wraps another host and takes the marks of one end.
+/// Wraps another host and takes the time stamps of one end.
 #[derive(Debug)]
 pub struct MarkingHost<H> {
     host: H,
     clock: Clock,
     marks: SharedMarks,
     at_hand: AtHand,
-    /// Whether a marked message is not written yet.
+    /// Whether a time-stamped message is not written yet.
     has_unwritten: bool,
     /// End of the last read.
     read: u64,
-    /// End of that read, or of the work on the previous message.
+    /// End of the last read, or of the work on the previous message.
     found: u64,
-    /// Bytes that were read and not handled yet: only a message that is followed by others costs a clock reading.
+    /// Bytes that were read and not handled yet. The clock is read after a message only when more messages follow it.
     unhandled: usize,
     /// When the application last wrote something that is not an answer.
     built: u64,
-    /// ClOrdID of the oldest marked order without a report: answers to older orders are not looked up.
+    /// ClOrdID of the oldest time-stamped order without a report. Answers to older orders are not looked up.
     oldest: u64,
 }
 
@@ -214,7 +214,7 @@ impl<H> MarkingHost<H> {
         }
     }
 
-    /// A message was parsed: its processing begins.
+    /// A message was parsed, and its processing begins.
     fn parsed(&mut self, message: &Message<'_>) {
         let index = match message.msg_type() {
             NEW_ORDER_SINGLE => self.parsed_order(message),
@@ -255,7 +255,7 @@ impl<H> MarkingHost<H> {
         Some(index)
     }
 
-    /// Messages got their MsgSeqNum; unsolicited ones may be orders.
+    /// Messages got their MsgSeqNum. Unsolicited messages may be orders.
     fn sealed(&mut self, outbox: &Outbox, from: usize) {
         if self.at_hand == AtHand::Nothing {
             for (index, entry) in outbox.entries().iter().enumerate().skip(from) {
@@ -278,7 +278,7 @@ impl<H> MarkingHost<H> {
         self.mark_unwritten(|order| &mut order.sealed);
     }
 
-    /// The application has returned.
+    /// The application has returned from handling a message.
     fn answered(&mut self) {
         match self.at_hand {
             AtHand::Nothing => self.built = self.clock.now(),
@@ -286,8 +286,8 @@ impl<H> MarkingHost<H> {
         }
     }
 
-    /// Sets a time stamp of the current message, unless it is set: a report does not change the time stamps of its
-    /// order.
+    /// Sets a time stamp of the current message, unless it is set already. So a report does not change the time
+    /// stamps of its order.
     fn mark_at_hand(&mut self, pick: fn(&mut Marked) -> &mut u64) {
         if let AtHand::Marked(index) = self.at_hand {
             let now = self.clock.now();
@@ -299,7 +299,7 @@ impl<H> MarkingHost<H> {
         }
     }
 
-    /// Sets a time stamp of each unwritten message that lacks it.
+    /// Sets a time stamp of each unwritten message that lacks this time stamp.
     fn mark_unwritten(&mut self, pick: fn(&mut Marked) -> &mut u64) {
         if self.has_unwritten {
             let now = self.clock.now();

@@ -1,7 +1,7 @@
 //! An engine after many orders, and the state of its journal.
 //!
-//! Journal, session, application and gateway are real, with the journal in a folder; sockets are in memory, so
-//! that a turn takes the engine's time for a message from `read` to `write`. Clocks are those of the system.
+//! Journal, session, application and gateway are real, and the journal is in a folder. Sockets are in memory, so that
+//! a turn takes only the engine's time for a message, from `read` to `write`. Clocks are those of the system.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -32,11 +32,11 @@ use crate::sockets::pair::PairConfig;
 use crate::wired::disk;
 use crate::wired::wires::{WALL, Wires};
 
-/// MsgSeqNum of the first message after the Logon: all have eight digits.
+/// MsgSeqNum of the first message after the Logon. All MsgSeqNums have eight digits.
 const FIRST_SEQ: u64 = 10_000_000;
-/// The first ClOrdID, and the first number of the venue's own ids.
+/// The first ClOrdID, and the first number in the venue's own ids.
 const FIRST_ID: u64 = 1_000_000_000_000;
-/// Turns after which an answer counts as missing.
+/// Number of turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;
 /// How often the journal folder is checked.
 const LOOK: Duration = Duration::from_millis(20);
@@ -46,9 +46,9 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct Aging {
     /// Total number of orders.
     pub orders: u64,
-    /// Orders that are open at a time: each order is filled after this number of later ones.
+    /// Number of orders that are open at a time: each order is filled after this number of later orders.
     pub open: u64,
-    /// How long the journal keeps records that are no longer needed, and messages for resends.
+    /// How long the journal keeps messages for resends, and records that are no longer needed.
     pub keep: Duration,
     /// The core of the engine; `None` leaves it to the scheduler.
     pub core: Option<usize>,
@@ -57,17 +57,17 @@ pub struct Aging {
 /// The result.
 #[derive(Clone, Debug, Default)]
 pub struct Aged {
-    /// Time of a message inside the engine, nanoseconds, while no checkpoint was written.
+    /// Time of a message inside the engine while no checkpoint was written, nanoseconds.
     pub alone: Figures,
-    /// Time of a message inside the engine, nanoseconds, while a checkpoint was written.
+    /// Time of a message inside the engine while a checkpoint was written, nanoseconds.
     pub beside: Figures,
     /// Average orders per second.
     pub rate: f64,
-    /// Bytes of the journal that were written.
+    /// Bytes written to the journal.
     pub written: u64,
-    /// Largest size of its folder, bytes.
+    /// Largest size of the journal's folder, bytes.
     pub most: u64,
-    /// Largest number of journal bytes that were neither in a checkpoint nor within the retention time.
+    /// Largest number of journal bytes that were neither covered by a checkpoint nor within the retention time.
     pub most_beyond: u64,
     /// Size of the checkpoints at the end, bytes.
     pub checkpoint_bytes: u64,
@@ -75,18 +75,18 @@ pub struct Aged {
     pub checkpoints: usize,
     /// Size of the newest checkpoint, bytes.
     pub newest: Option<StoredState>,
-    /// Size of the folder at the end, bytes.
+    /// Size of the journal's folder at the end, bytes.
     pub left: u64,
     /// The next MsgSeqNum of each peer.
     pub next: Vec<u64>,
 }
 
-/// The pair of a client and a venue, with the journal of the engine between them in a folder.
+/// The settings of a client and a venue; the engine between them has its journal in a folder.
 pub fn pair(sessions: usize, journals: &Path) -> PairConfig {
     PairConfig::new("BENCH", "GATE", &vec![Version::Fix42; sessions], journals)
 }
 
-/// The settings of the engine between them.
+/// The settings of the engine between client and venue.
 pub fn settings(pair: &PairConfig, listen: SocketAddr, keep: Duration) -> EngineConfig {
     let connection = Connection::Acceptor { listen };
     retiring(pair.engine(Role::Acceptor, connection), keep)
@@ -95,7 +95,7 @@ pub fn settings(pair: &PairConfig, listen: SocketAddr, keep: Duration) -> Engine
 /// Settings with which old segments are removed.
 pub(crate) fn retiring(mut config: EngineConfig, keep: Duration) -> EngineConfig {
     for session in &mut config.sessions {
-        // All messages have the same SendingTime, independent of the clock.
+        // All messages have the same SendingTime, whatever the clock says.
         session.session.max_latency = None;
     }
     let keep = Some(Nanos::from(keep));
@@ -107,7 +107,7 @@ pub(crate) fn retiring(mut config: EngineConfig, keep: Duration) -> EngineConfig
     config
 }
 
-/// Sends the orders through.
+/// Sends the orders through the engine.
 ///
 /// # Errors
 ///
@@ -150,7 +150,7 @@ pub struct AgingEngine<A: Application> {
 }
 
 impl<A: Application> AgingEngine<A> {
-    /// Starts it; each peer connects, sends this, and receives an answer.
+    /// Starts the engine. Each peer connects, sends these bytes, and receives an answer.
     ///
     /// # Errors
     ///
@@ -194,7 +194,7 @@ impl<A: Application> AgingEngine<A> {
         Ok(aging)
     }
 
-    /// A peer sends a message; returns the duration, in nanoseconds, of the turn in which another peer receives one.
+    /// A peer sends a message. Returns the nanoseconds of the turn in which another peer receives a message.
     ///
     /// # Errors
     ///
@@ -216,7 +216,7 @@ impl<A: Application> AgingEngine<A> {
         Err(Error::Session(format!("no message for peer {number}")))
     }
 
-    /// Records the time of a message, nanoseconds.
+    /// Records the time that a message took, nanoseconds.
     pub fn record(&mut self, took: u64) {
         let times = match self.times.is_beside.load(Ordering::Relaxed) {
             true => &mut self.times.beside,
@@ -230,7 +230,7 @@ impl<A: Application> AgingEngine<A> {
         self.engine.application_mut()
     }
 
-    /// Leaves the journal as a killed process does.
+    /// Ends the measurement, and leaves the journal as a killed process leaves it.
     ///
     /// # Errors
     ///
@@ -270,7 +270,7 @@ fn orders(pair: &PairConfig) -> Result<Numbered, Error> {
     Ok(Numbered::new(client.sealed().to_vec(), &["34", "11"]))
 }
 
-/// The venue's reports, which fill the orders in sequence.
+/// The venue's reports, which fill the orders one after another.
 fn reports(pair: &PairConfig) -> Result<Numbered, Error> {
     let mut venue = Writer::of_initiator(pair, pair.sessions.len() - 1);
     venue.next_out = FIRST_SEQ;
@@ -298,7 +298,7 @@ struct Times {
     is_beside: Arc<AtomicBool>,
 }
 
-/// Monitors the folder of a journal on its own thread.
+/// Watches the folder of a journal on a thread of its own.
 struct Watch {
     ends: Arc<AtomicBool>,
     is_writing: Arc<AtomicBool>,
@@ -337,7 +337,7 @@ struct Watcher {
     keep: Duration,
     ends: Arc<AtomicBool>,
     is_writing: Arc<AtomicBool>,
-    /// When the journal had reached this number of bytes.
+    /// Sizes of the journal in bytes, each with the time at which it was reached.
     history: VecDeque<(Instant, u64)>,
     aged: Aged,
 }
@@ -382,7 +382,7 @@ impl Watcher {
     }
 }
 
-/// In-memory sockets, and the system clocks counted from one moment.
+/// In-memory sockets, and the system's clocks, both counted from the same moment.
 struct Clocked {
     wires: Wires,
     began: Instant,

@@ -1,7 +1,7 @@
-//! The real engine over in-memory sockets: the cost of one order from `read` to `write`.
+//! The real engine over in-memory sockets, to measure the cost of one order from `read` to `write`.
 //!
 //! Journal (in memory), session, dictionary, application and gateway are real; only sockets and clocks are scripted.
-//! The project's instruction and allocation counts are taken here.
+//! The instruction and allocation counts of the project are taken here.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -28,7 +28,7 @@ pub enum Work {
     Order,
     /// [`BATCH`] orders arrive together and their reports are sent together, in one turn.
     Batch,
-    /// A report that is sent through a [`Handle`], as other threads do.
+    /// A report is sent through a [`Handle`], as another thread sends it.
     Handle,
     /// A ResendRequest for the last [`BATCH`] reports.
     Resend,
@@ -36,19 +36,19 @@ pub enum Work {
     Route,
     /// One order goes through a gateway, which converts it to FIX 4.4.
     Convert,
-    /// An order and then its cancel go through an OMS to a venue, and the reports back.
+    /// An order and then its cancel go through an OMS to a venue, and the reports return.
     Oms,
-    /// An order and then its cancel go through an OMS to a venue over TMP, and the reports back.
+    /// An order and then its cancel go through an OMS to a venue over TMP, and the reports return.
     OmsTmp,
 }
 
-/// Messages of a [`Work::Batch`] or [`Work::Resend`].
+/// Number of messages of a [`Work::Batch`] or [`Work::Resend`].
 pub const BATCH: usize = 16;
-/// MsgSeqNum(34) of the first order: all have six digits.
+/// MsgSeqNum(34) of the first order. All MsgSeqNums have six digits.
 pub(crate) const FIRST_SEQ: u64 = 100_000;
 /// ClOrdID(11) of the first order.
 const CL_ORD_ID: u64 = 1_795_253_164_123_456_789;
-/// Segment size, bytes: so large that a journal in a folder needs no second segment during a count.
+/// Segment size in bytes, so large that a journal in a folder needs only one segment during a count.
 const SEGMENT_BYTES: usize = 256 << 20;
 /// Maximum number of orders of an OMS.
 const OMS_ORDERS: usize = 20_000;
@@ -99,12 +99,12 @@ impl Work {
         }
     }
 
-    /// Starts an engine whose peers have logged on, with its journal in this folder or in memory; each call of the
+    /// Starts an engine whose peers have logged on, with its journal in this folder or in memory. Each call of the
     /// result does the work once.
     ///
     /// # Errors
     ///
-    /// The engine did not start. A call fails when the answer is missing.
+    /// The engine did not start. Later, a call fails when the answer is missing.
     pub fn start(self, journal: Option<&Path>) -> Result<Call, Error> {
         let one = [Version::Fix42];
         let two = match self {
@@ -152,7 +152,7 @@ impl Work {
 /// Does the work once.
 pub type Call = Box<dyn FnMut() -> Result<(), Error>>;
 
-/// An acceptor, its peers, and the messages that the first peer sends. The answers arrive at the last peer.
+/// An acceptor, its peers, and the messages that the first peer sends. Answers arrive at the last peer.
 struct Driven<A: Application> {
     wired: Wired<A>,
     handle: Handle,
@@ -186,7 +186,7 @@ impl<A: Application> Driven<A> {
         writer.order(CL_ORD_ID, WALL).map_err(unwritten)?;
         let order = writer.sealed().to_vec();
         writer.next_out = FIRST_SEQ + BATCH as u64;
-        // The Logon was the first message; the reports follow.
+        // Message 1 was the Logon; the reports begin with 2.
         let resend_request = writer.message(b"2", WALL, |body| {
             body.uint(tag::BEGIN_SEQ_NO, 2)
                 .uint(tag::END_SEQ_NO, 1 + BATCH as u64);
@@ -205,7 +205,7 @@ impl<A: Application> Driven<A> {
         Ok(driven)
     }
 
-    /// This number of orders arrives at once.
+    /// Sends this number of orders at once, and waits for their answers.
     fn orders(&mut self, count: usize) -> Result<(), Error> {
         let wires = self.wired.wires();
         for _ in 0..count {

@@ -1,4 +1,4 @@
-//! Engines over sockets in memory, driven turn by turn: for counting, where a socket of the system would disturb.
+//! Engines over sockets in memory, driven turn by turn, for counts that system sockets would disturb.
 
 pub mod aging;
 pub mod driven;
@@ -12,7 +12,7 @@ use fixwire_protocol::Application;
 use crate::error::{Error, engine_error};
 use crate::wired::wires::Wires;
 
-/// Turns after which an answer counts as missing.
+/// Number of turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;
 
 /// An engine whose peers are a script.
@@ -21,7 +21,7 @@ pub(crate) struct Wired<A: Application> {
 }
 
 impl<A: Application> Wired<A> {
-    /// Starts it with its journal in memory, or in the folder that the settings name.
+    /// Starts the engine, with its journal in memory or in the folder that the settings name.
     ///
     /// # Errors
     ///
@@ -36,13 +36,13 @@ impl<A: Application> Wired<A> {
         self.engine.host_mut()
     }
 
-    /// One turn. The one place from which an engine is driven: a second one would change how it is compiled.
+    /// One turn. Engines are driven from this place only: a second call of `turn` would change how the engine is
+    /// compiled.
     pub(crate) fn turn(&mut self) -> Result<(), Error> {
         self.engine.turn().map(drop).map_err(engine_error)
     }
 
-    /// Runs turns until this peer has received this number of messages since the last call; returns the number of
-    /// turns.
+    /// Runs turns until this peer has received `count` messages since the last call; returns the number of turns.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl<A: Application> Wired<A> {
     }
 }
 
-/// In memory, or in the folder that the settings name.
+/// The disk of the journal: memory, or the folder that the settings name.
 pub(crate) fn disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
     Ok(match config.durability {
         Durability::Memory => OsDisk::Memory(Memory::new(2)),

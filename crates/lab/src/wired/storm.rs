@@ -78,7 +78,7 @@ impl Storm {
         Ok(1 + self.all_logged_on()?)
     }
 
-    /// Runs turns until each peer has received a message; returns their number.
+    /// Runs turns until each peer has received a message; returns the number of turns.
     fn all_logged_on(&mut self) -> Result<usize, Error> {
         let mut turns = 0;
         for number in 0..self.logons.len() {

@@ -10,7 +10,7 @@ use fixwire::host::{ConnId, Dial, ListenerId, Ready, SocketOptions, WakeUp};
 use fixwire::transport::Transport;
 use fixwire_protocol::{Frame, Mono, Nanos, Now, Timestamp, frame};
 
-/// 2026-08-21T13:30:00.123Z, the time of all events here.
+/// 2026-08-21T13:30:00.123Z, the wall-clock time of all events here.
 pub(crate) const WALL: Timestamp = Timestamp(1_787_319_000_123_000_000);
 /// The first peer's address; the others are consecutive.
 const ADDRESS: u32 = 0x0A00_0001;
@@ -24,13 +24,13 @@ struct Wire {
     is_news: bool,
     /// Number of complete messages that the engine wrote.
     messages: usize,
-    /// Bytes that the engine wrote, when this is the peer of a link.
+    /// Bytes that the engine wrote, when this is the connection of a TMP link.
     frames: Option<Vec<u8>>,
 }
 
-/// The listening port of a link; other ports belong to sessions.
+/// The listening port of the TMP link; other ports belong to FIX sessions.
 pub(crate) const LINK_PORT: u16 = 2;
-/// The listener of the link, and the listener of sessions.
+/// The listener of the TMP link, and the listener of FIX sessions.
 const OF_LINK: ListenerId = ListenerId(1);
 const OF_SESSIONS: ListenerId = ListenerId(0);
 
@@ -38,17 +38,17 @@ const OF_SESSIONS: ListenerId = ListenerId(0);
 #[derive(Default)]
 pub(crate) struct Wires {
     peers: Vec<Wire>,
-    /// Connections to be accepted.
+    /// Connections that the engine has not accepted yet.
     waiting: VecDeque<u32>,
-    /// The peer of a link to be accepted.
+    /// The peer of the TMP link that the engine has not accepted yet.
     link: Option<u32>,
-    /// Connections with something to read that were not reported yet.
+    /// Connections that have bytes to read and were not reported to the engine yet.
     news: Vec<u32>,
     mono: Mono,
 }
 
 impl Wires {
-    /// A peer connects and sends this.
+    /// A peer connects and sends these bytes.
     pub(crate) fn connect(&mut self, number: usize, bytes: &[u8]) {
         if number >= self.peers.len() {
             self.peers.resize_with(number + 1, Wire::default);
@@ -57,7 +57,7 @@ impl Wires {
         self.waiting.push_back(number as u32);
     }
 
-    /// The peer of a link connects. It gets the bytes that the engine writes.
+    /// The peer of a TMP link connects. Bytes that the engine writes to it are kept.
     pub(crate) fn connect_link(&mut self, number: usize) {
         if number >= self.peers.len() {
             self.peers.resize_with(number + 1, Wire::default);
@@ -66,7 +66,7 @@ impl Wires {
         self.link = Some(number as u32);
     }
 
-    /// Appends the bytes that the engine wrote for the peer of a link to `to`.
+    /// Moves the bytes that the engine wrote for the peer of a link to the end of `to`.
     pub(crate) fn take_frames(&mut self, number: usize, to: &mut Vec<u8>) {
         if let Some(frames) = &mut self.peers[number].frames {
             to.append(frames);
@@ -83,7 +83,7 @@ impl Wires {
         self.mono
     }
 
-    /// A connected peer sends this.
+    /// A connected peer sends these bytes.
     pub(crate) fn send(&mut self, number: usize, bytes: &[u8]) {
         self.peers[number].to_engine.extend_from_slice(bytes);
         self.note_news(number);
@@ -106,7 +106,7 @@ impl Wires {
         self.peers.len()
     }
 
-    /// Whether a peer has received this number of new messages; if so, these messages no longer count as new.
+    /// Whether a peer has received this number of new messages. If so, they no longer count as new.
     pub(crate) fn took(&mut self, number: usize, count: usize) -> bool {
         let wire = &mut self.peers[number];
         let enough = wire.messages >= count;
@@ -212,7 +212,7 @@ impl Host for Wires {
     }
 }
 
-/// Length of the first message in these bytes, by its BodyLength(9) alone: an engine writes complete messages, and
+/// Length of the first message in these bytes, by BodyLength(9) alone. An engine writes complete messages, and
 /// checking each byte would cost more than the engine does.
 fn length(bytes: &[u8]) -> Option<usize> {
     const HEAD: usize = "8=FIX.4.2|9=".len();

@@ -21,8 +21,8 @@ const PROFILES: [(&str, &str); 3] = [
     ("onload", "--profile optimized"),
 ];
 
-/// Measures in the published configurations: the last one with a socket library that bypasses the kernel, the others
-/// without one.
+/// Measures the published configurations. The last one needs a socket library that bypasses the kernel, the others
+/// must run without it.
 pub(super) fn measure(setting: &Setting) -> Result<Section, Error> {
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let library = preloaded(&maps);
@@ -52,7 +52,7 @@ fn preloaded(maps: &str) -> Option<&'static str> {
         .find(|library| maps.contains(library))
 }
 
-/// The table of the configurations that were measured, and what the others need.
+/// The table of the measured configurations, and a note on what the other configurations need.
 fn text(reports: &[(String, Report)], library: Option<&str>) -> String {
     let rows = PROFILES.map(|(name, _)| {
         let wanted = format!("antenna-{name}");
@@ -117,8 +117,7 @@ fn table(rows: [Measured<'_>; 3]) -> String {
     below(&names, &grid)
 }
 
-/// Shortest, average, 50, 95, 99 % and longest of all runs together; then the floor's 50 %, and the ratio of the two
-/// medians.
+/// Minimum, average, 50, 95, 99 % and maximum over all runs; then the floor's 50 %, and the ratio of both medians.
 fn ours((row, floor): (&Row, &Row)) -> Vec<String> {
     let of = Figures::of(&together([row], |run| &run.histogram));
     let mean = of.mean.round() as u64;

@@ -13,10 +13,11 @@ use crate::published::{GATEWAY, GATEWAY_COLUMNS, GATEWAY_RATE};
 use crate::report::percentiles::together;
 use crate::report::{Report, Row, pace_text};
 
-/// Settings as FIXEdge was set up: storage in a mapped file, validation against the dictionary off, pinned.
+/// Settings that match FIXEdge's: storage in a mapped file, no validation against the dictionary, pinned threads.
 const SET_UP: &str = "--no-ping-pong --profile optimized --durability process";
 
-/// Measures at the published rate, and sends a million orders at the rate of the newer form of the test.
+/// Measures at the published rate, and with a million orders at 50,000 a second, the rate of the newer form of the
+/// test.
 pub(super) fn measure(setting: &Setting, converts: bool) -> Result<Section, Error> {
     let name = if converts {
         "gateway-convert"
@@ -52,24 +53,25 @@ pub(super) fn measure(setting: &Setting, converts: bool) -> Result<Section, Erro
     Ok(section)
 }
 
-/// 50, 90, 99, 99.5 %, average and deviation of all runs together, nanoseconds.
+/// 50, 90, 99 and 99.5 %, average and standard deviation over all runs, nanoseconds.
 fn six(figures: &Figures) -> [f64; 6] {
     let [p50, p90, p99, p99_5] =
         [figures.p50, figures.p90, figures.p99, figures.p99_5].map(|nanos| nanos as f64);
     [p50, p90, p99, p99_5, figures.mean, figures.stdev]
 }
 
-/// Times from just before the write.
+/// Service times: from just before an order's write.
 fn service(row: &Row) -> [f64; 6] {
     six(&Figures::of(&together([row], |run| &run.service_histogram)))
 }
 
-/// Times from when orders were due.
+/// Response times: from when an order was due.
 fn response(row: &Row) -> [f64; 6] {
     six(&Figures::of(&together([row], |run| &run.histogram)))
 }
 
-/// FIXEdge's row if it has this pace, then the gateways, the published set-up first.
+/// The table of one pace: FIXEdge's row when FIXEdge was measured at this pace, then the rows of our gateways, with
+/// the published set-up first.
 fn table(report: &Report, pace: Pace) -> String {
     let mut grid = vec![vec![format!("us, {}", pace_text(pace))]];
     grid[0].extend(GATEWAY_COLUMNS.map(str::to_owned));
@@ -100,7 +102,7 @@ fn table(report: &Report, pace: Pace) -> String {
                 .zip(floors)
                 .map(|(ours, floor)| format!("{:.2}", ours / floor.max(1.0)))
                 .collect();
-            // The difference of two deviations is not a cost.
+            // A ratio of two standard deviations has no meaning.
             ratios.pop();
             ratios.push(String::new());
             add("  x floor".to_owned(), ratios);

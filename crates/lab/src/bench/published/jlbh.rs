@@ -1,4 +1,5 @@
-//! The summary tables of JLBH: percentile, run 1 to 3, variation; ours beside QuickFIX/J and Chronicle FIX.
+//! The summary tables of JLBH: percentile, run 1 to 3, variation. Our figures appear beside those of QuickFIX/J and
+//! Chronicle FIX.
 
 use fixwire_stamps::stats::micros;
 use fixwire_stamps::stats::{COLUMNS, Figures, variation};
@@ -25,8 +26,8 @@ pub(super) fn measure(setting: &Setting) -> Result<Section, Error> {
     })
 }
 
-/// A table for each rate of the report that was published, with the service time first: the published tables do not
-/// account for coordinated omission.
+/// A table for each rate. The service time is first, because the published tables do not account for coordinated
+/// omission.
 fn text(report: &Report) -> String {
     let mut text = String::new();
     let engines = report.rows.iter().filter(|row| !row.is_floor());
@@ -49,7 +50,7 @@ fn text(report: &Report) -> String {
     text
 }
 
-/// The figures of Chronicle FIX at a pace, and their published share of TCP.
+/// Chronicle FIX's figures at a pace, and the share of TCP in them, as published.
 fn chronicle(pace: Pace) -> String {
     let curves = curves("echo", pace);
     let curve = curves.iter().find(|curve| curve.name == "Chronicle FIX");
@@ -63,7 +64,7 @@ fn chronicle(pace: Pace) -> String {
     })
 }
 
-/// A column of a group: its heading, and a cell for each percentile.
+/// A column of a table: its heading, and a cell for each percentile.
 type Column = (String, [String; 6]);
 
 fn table(row: &Row, floor: &Row) -> String {
@@ -135,7 +136,7 @@ fn as_published(table: &JlbhTable) -> Vec<Column> {
     columns
 }
 
-/// Each run against the floor's run right before it, and the median of the comparable runs.
+/// The ratio of each run to the floor's run just before it, and the median of these ratios over the comparable runs.
 fn ratios(row: &Row, floor: &Row) -> Vec<Column> {
     let shown = |ratio: f64| format!("{ratio:.2}");
     let pairs = row.runs.iter().zip(&floor.runs).enumerate();

@@ -5,19 +5,19 @@ use fixwire_stamps::stats::micros;
 use crate::report::screen;
 use crate::report::table::widths;
 
-/// The grid as text: the first column to the left, the others to the right. An empty column is a gap.
+/// The grid as text. The first column is aligned to the left, the others to the right. An empty column makes a gap.
 pub(super) fn aligned(grid: &[Vec<String>]) -> String {
     below(&[], grid)
 }
 
-/// A table below headings; each heading spans a number of columns, counted from the first.
+/// A table with headings above its columns. Each heading is given with the number of columns that it spans.
 pub(super) fn below(names: &[(&str, usize)], grid: &[Vec<String>]) -> String {
     let widths = widths(grid);
     let mut text = String::new();
     if !names.is_empty() {
         let (mut line, mut column, mut start) = (String::new(), 0, 0);
         for (name, columns) in names {
-            // A gap precedes each name.
+            // A gap comes before each heading.
             let place = start + usize::from(widths[column] == 0);
             line += &" ".repeat(place - line.chars().count().min(place));
             line += name;
@@ -39,7 +39,7 @@ pub(super) fn below(names: &[(&str, usize)], grid: &[Vec<String>]) -> String {
     text
 }
 
-/// Lines of words that fit a terminal; the first begins with `first`, the others with two blanks.
+/// The words wrapped to the width of a terminal. The first line begins with `first`, the others with two blanks.
 pub(super) fn paragraph(text: &str, first: &str) -> String {
     let mut lines = String::new();
     // Writing to a string cannot fail.
@@ -57,7 +57,7 @@ pub(super) fn line<'a>(cells: impl IntoIterator<Item = &'a str>) -> Vec<String> 
     cells.into_iter().map(str::to_owned).collect()
 }
 
-/// Published microseconds with as many digits as ours have.
+/// Published microseconds, with as many digits as our figures have.
 pub(super) fn published(us: f64) -> String {
     micros((us * 1e3).round() as u64)
 }

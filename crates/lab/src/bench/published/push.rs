@@ -1,4 +1,5 @@
-//! Reports from server to client: one way, each after the answer to the last report; then as many as possible.
+//! Reports pushed from server to client. First each report is sent after the answer to the last report, then as many
+//! as possible.
 
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ fn measure_report(counts: Counts, engine: &EngineArgs) -> Result<Report, Error> 
     let pusher = Pusher::new(clock, shared.clone());
     let mut pair = Pair::start_by(clock, &config, acceptor, pusher)?;
     let rows = rows(&mut pair, &shared, counts, initiator);
-    // The error of the far engine explains a failed run, not the other way round.
+    // When a run fails, the error of the far engine is the cause, so it is reported first.
     pair.stop()?;
     let title = "FIX 4.2 reports from server to client, unsolicited".to_owned();
     let settings = format!(

@@ -10,7 +10,7 @@ use crate::bench::output::{print, save_result, unwritable};
 use crate::error::Error;
 use crate::report::{Report, screen};
 
-/// How scenarios are measured.
+/// How scenarios are run: full or quick, and the folders.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Setting {
     /// Few messages.
@@ -21,7 +21,7 @@ pub(super) struct Setting {
     pub(super) results: Option<PathBuf>,
 }
 
-/// The flags of another bench.
+/// The command line of another bench.
 #[derive(Parser)]
 struct Line<A: Args> {
     #[command(flatten)]
@@ -29,7 +29,7 @@ struct Line<A: Args> {
 }
 
 impl Setting {
-    /// The flags of `bench NAME` and the resulting command: `always`, and the flags of a full or of a quick run.
+    /// The flags of `bench NAME`, and the command as text: `always`, and then the flags of a full or of a quick run.
     pub(super) fn args<A: Args>(
         &self,
         name: &str,
@@ -65,7 +65,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Prints it and writes the result files; returns whether all answers were correct.
+    /// Prints the section and writes the result files. Returns whether all answers were correct.
     pub(super) fn deliver(mut self, setting: &Setting) -> Result<bool, Error> {
         let (mut text, mut passed) = (String::new(), true);
         for (_, report) in &self.reports {

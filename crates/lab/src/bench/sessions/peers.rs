@@ -22,7 +22,7 @@ const BEAT: Duration = Duration::from_secs(HEART_BEAT / 2);
 const LONGEST: u64 = 60_000_000_000;
 /// Shortest wait of a poller.
 const TICK: Duration = Duration::from_millis(1);
-/// Of this number of sessions, one sends nothing.
+/// One peer of this number sends no orders.
 const QUIET: u32 = 10;
 
 /// All peers, played by one thread.
@@ -31,7 +31,7 @@ pub(super) struct Peers {
     events: Events,
     peers: Vec<Peer>,
     stamp: TimestampWriter,
-    /// Peers from this index on send only where they do not read.
+    /// Peers from this index on send orders only after they have stopped reading.
     readers: u32,
     /// Peers from this index on do not read.
     pub(super) deaf_from: u32,
@@ -54,7 +54,7 @@ struct Peer {
 }
 
 impl Peers {
-    /// Connects all and logs them on, a few at a time.
+    /// Connects all peers and logs them on, a few at a time.
     pub(super) fn connect(count: u32, readers: u32, to: SocketAddr) -> Result<Self, Error> {
         let mut all = Self {
             poll: Poll::new().map_err(Error::system("poll"))?,
@@ -108,7 +108,7 @@ impl Peers {
         Ok(())
     }
 
-    /// From now on the peers from `readers` on never read. They send orders until their sockets are full.
+    /// From now on the peers from index `readers` on never read. They send orders until their sockets are full.
     pub(super) fn turn_deaf(&mut self, readers: u32, behind: &AtomicU64) -> Result<(), Error> {
         self.deaf_from = readers;
         let begin = Instant::now();
@@ -149,7 +149,7 @@ impl Peers {
         peer.flush();
     }
 
-    /// Lets some of the peers send for a while.
+    /// Lets the peers in `who` send orders at this rate for this time.
     pub(super) fn play(
         &mut self,
         who: std::ops::Range<u32>,
@@ -170,7 +170,7 @@ impl Peers {
             if now >= begin + time {
                 break;
             }
-            // The sessions are spread over the interval between two orders of one of them.
+            // The due times of the sessions are spread evenly over the interval between two orders of one session.
             let count = senders.len().max(1) as u64;
             let due = |number: u64| {
                 begin
@@ -195,7 +195,7 @@ impl Peers {
                 true => TICK * 10,
                 false => due(next).saturating_sub(self.start.elapsed()),
             };
-            // The poller rounds up to its tick, which would send an order late.
+            // The poller rounds a wait up to its tick, which would make an order late.
             let wait = if left < TICK {
                 Duration::ZERO
             } else {
@@ -214,7 +214,7 @@ impl Peers {
             }))
     }
 
-    /// Idle peers send Heartbeats and check the engine's Heartbeats.
+    /// Sends Heartbeats for idle peers, and checks that the engine's Heartbeats arrive.
     fn beat(&mut self, now: Duration, tally: &mut Tally) {
         for index in 0..self.peers.len() {
             let peer = &self.peers[index];
@@ -290,7 +290,7 @@ impl Peer {
         }
     }
 
-    /// Reads all available bytes; returns the TestReqIDs that need an answer.
+    /// Reads all available bytes. Returns the TestReqID(112) of each TestRequest, which needs an answer.
     fn read(&mut self, start: Instant, tally: &mut Tally) -> Vec<String> {
         let mut bytes = [0; 16 << 10];
         loop {
