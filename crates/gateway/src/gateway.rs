@@ -7,12 +7,12 @@
 //!         no session got it > the source receives a reject (8, 9, j or 3)
 //! ```
 //!
-//! [`Gateway::load`] loads one from the text of a file, [`Gateway::reload`] replaces its rules;
-//! `docs/reference/gateway.md` describes the file and the handling of a message. Changes of the state of orders are
-//! stored with [`Outbox::note`], and `on_note` restores them. The listener that `load` was given receives
-//! [`GatewayEvent`]s on the engine's thread. [`Gateway::counters`], [`matched`](Gateway::matched),
-//! [`counted`](Gateway::counted), [`losses`](Gateway::losses), [`held`](Gateway::held),
-//! [`remembered`](Gateway::remembered) and [`orders`](Gateway::orders) report its state.
+//! [`Gateway::load`] loads a gateway from the text of a file, [`Gateway::reload`] replaces its rules;
+//! `docs/reference/gateway.md` describes the file and the handling of a message. The gateway stores changes of orders
+//! with [`Outbox::note`], and `on_note` restores them. The listener that `load` was given receives [`GatewayEvent`]s
+//! on the engine's thread. [`Gateway::counters`], [`matched`](Gateway::matched), [`counted`](Gateway::counted),
+//! [`losses`](Gateway::losses), [`held`](Gateway::held), [`remembered`](Gateway::remembered) and
+//! [`orders`](Gateway::orders) report the gateway's state.
 //!
 //! [`Outbox::note`]: fixwire_protocol::Outbox::note
 
@@ -74,7 +74,8 @@ use refused_message::RefusedMessage;
 use rounds::Rounds;
 use work::Work;
 
-/// Routes, transforms, converts and returns messages by the rules of a file.
+/// An application that routes, transforms and converts messages, and returns responses to clients, by the rules of a
+/// file.
 pub struct Gateway {
     rules: Rules,
     scratch: RuleScratch,
@@ -83,38 +84,38 @@ pub struct Gateway {
     /// For each session, whether its trading session is open.
     open: Vec<bool>,
     core: Core,
-    /// The queue that is served first.
+    /// Index of the queue of held messages that is served first.
     first_queue: usize,
-    /// The record of a held message, reused.
+    /// Buffer for the record of a held message.
     record: Vec<u8>,
     decoder: Decoder,
     remarks: Vec<Remark>,
 }
 
-/// The state that the outcomes of rules need.
+/// The state that carrying out the outcomes of rules needs.
 struct Core {
     sessions: Vec<Session>,
     notes: Notes,
     conversions: Conversions,
     reject_unmatched: bool,
-    /// Whether the journal runs on its reserve of disk space: then messages that open orders are rejected.
+    /// Whether the journal runs on its reserve of disk space. If so, messages that open orders are rejected.
     on_reserve: bool,
     counters: GatewayCounters,
     /// The counters that rules name.
     counted: Vec<u64>,
     /// The text of a reject.
     text: Vec<u8>,
-    /// The client's own id of a message that a venue refused.
+    /// The client's own ClOrdID of a message that a venue refused.
     own_id: Vec<u8>,
-    /// The message to which a BusinessMessageReject refers by RefSeqNum(45).
+    /// The message that a BusinessMessageReject(j) refers to by RefSeqNum(45).
     refused: RefusedMessage,
     /// The failures of the current message.
     raised: Raised,
-    /// The values remembered for the order that a message answers.
+    /// The values that `remember` stored for the order that the current message answers.
     recalled: Vec<u8>,
-    /// Sent messages that the target sessions may send back.
+    /// Messages that were sent to sessions that may send them back (routing loops).
     rounds: Rounds,
-    /// Time before which the queues need no work.
+    /// The queues of held messages need no work before this time.
     held_due: Mono,
     listener: Listener,
 }
@@ -132,13 +133,14 @@ struct Session {
     sends: bool,
     /// Whether rules send messages to the session.
     is_sent: bool,
-    /// Whether rules forward the session's messages and also send messages to it, so that they may come back.
+    /// Whether rules both forward the session's messages and send messages to the session, so that a message may come
+    /// back.
     reflects: bool,
 }
 
 impl Gateway {
-    /// Loads a gateway from a TOML file: rules, groups, tables and options. The sessions of the same
-    /// file are read by the engine and passed in the context.
+    /// Loads a gateway from a TOML file: rules, groups, tables and options. The engine reads the sessions of the same
+    /// file; they are passed in the context.
     ///
     /// # Errors
     ///
@@ -157,7 +159,7 @@ impl Gateway {
         self.core.counters
     }
 
-    /// Remarks on effects of the file that its author may not intend.
+    /// Remarks on effects of the file that its author may not have intended.
     #[must_use]
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
@@ -192,7 +194,7 @@ impl Gateway {
         self.core.conversions.find(from, to)
     }
 
-    /// The orders; their session numbers differ from the engine's.
+    /// The orders. Their session numbers are the gateway's own, not the engine's.
     #[must_use]
     pub fn orders(&self) -> &OrderTracker {
         self.core.notes.orders()
@@ -213,8 +215,8 @@ impl Gateway {
 }
 
 impl Application for Gateway {
-    /// Why the gateway owns the session: the session is a venue, so the gateway sends clients' orders to it and returns
-    /// its responses to the clients. `None` for other sessions.
+    /// Why the gateway owns the session: because the session is a venue, to which the gateway sends clients' orders
+    /// and whose responses it returns to the clients. `None` for other sessions.
     fn owns(&self, session: SessionId, _msg_type: &[u8]) -> Option<&'static str> {
         let found = self.core.sessions.get(session.0 as usize)?;
         found.is_sent.then_some("a target of the gateway's rules")
@@ -256,11 +258,11 @@ impl Application for Gateway {
     fn on_logon(&mut self, now: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
         self.set_active(session, true);
         self.core.notes.set_time(now.wall);
-        // If the outbox has no room for the note, the first message writes the note.
+        // If the outbox has no room for the note now, the note is written with the first message.
         if let Ok(Err(error)) = self.core.notes.begin(outbox) {
             (self.core.listener)(GatewayEvent::Note(error));
         }
-        // An `[[on]]` entry can reject a logon request, but not a completed logon: the result is ignored.
+        // An `[[on]]` entry can reject a logon request, but not a completed logon, so the result is ignored.
         let _ = self.happened(RuleTrigger::Logon, now, session, Some(logon));
     }
 
@@ -316,13 +318,12 @@ impl Application for Gateway {
         self.happened_to(RuleTrigger::RejectSent, now, session, message, outbox);
     }
 
-    /// False: after a panic the orders in memory could have changes that no note in the journal has.
+    /// False: after a panic the orders in memory may have changes that no note in the journal has.
     fn survives_panics(&self) -> bool {
         false
     }
 
-    /// Rejects messages that open orders while disk space is short, so that cancels still find room in the
-    /// journal.
+    /// While disk space is short, rejects messages that open orders, so that cancels still have room in the journal.
     fn on_disk(&mut self, _now: Now, room: DiskRoom) {
         self.core.on_reserve = room == DiskRoom::Reserve;
     }

@@ -6,7 +6,7 @@
 //! others     BusinessMessageReject(j); Reject(3) in versions without it
 //! ```
 //!
-//! The source's dictionary decides which of the fields its version has and requires.
+//! The dictionary of the source's session decides which of the fields its FIX version has, and which it requires.
 
 use fixwire_protocol::dictionary::{DataType, Dictionary, MessageDef};
 use fixwire_protocol::{
@@ -31,7 +31,7 @@ const REPEATED: [Tag; 9] = [
     tag::ORDER_QTY,
 ];
 
-/// Fields that name a third party, each with the field for the way back.
+/// Routing fields of third parties, each with the field in which a response carries the same value.
 pub(super) const TURNED: [(Tag, Tag); 6] = [
     (tag::DELIVER_TO_COMP_ID, tag::ON_BEHALF_OF_COMP_ID),
     (tag::DELIVER_TO_SUB_ID, tag::ON_BEHALF_OF_SUB_ID),
@@ -40,7 +40,7 @@ pub(super) const TURNED: [(Tag, Tag); 6] = [
     (tag::ON_BEHALF_OF_SUB_ID, tag::DELIVER_TO_SUB_ID),
     (tag::ON_BEHALF_OF_LOCATION_ID, tag::DELIVER_TO_LOCATION_ID),
 ];
-/// Other fields that are read in every version.
+/// Other fields that a reject reads, in every FIX version.
 const READ: [Tag; 4] = [
     tag::MSG_TYPE,
     tag::MSG_SEQ_NUM,
@@ -48,7 +48,7 @@ const READ: [Tag; 4] = [
     tag::ORDER_ID,
 ];
 
-/// Whether the reject of a message of this type reads this field.
+/// Whether a reject of a message of this type reads this field.
 pub(super) fn reads(dictionary: &Dictionary, msg_type: &[u8], tag: Tag) -> bool {
     let is_required = |answer: &&[u8]| {
         let definition = dictionary.message(answer);
@@ -72,14 +72,14 @@ pub(super) struct Answer<'a> {
     /// Why the gateway rejects the message; `None` if a rule rejects it.
     pub trouble: Option<Trouble>,
     pub text: &'a [u8],
-    /// Whether the order that OrigClOrdID(41) names is open.
+    /// Whether the order that OrigClOrdID(41) refers to is open.
     pub order_is_open: bool,
-    /// A unique number for ExecID(17), which FIX 4.0 requires to be a number.
+    /// A unique number for ExecID(17). FIX 4.0 requires ExecID to be a number.
     pub number: i64,
 }
 
 impl Answer<'_> {
-    /// Writes the reject that fits the message.
+    /// Writes the reject of the kind that fits the message.
     pub fn write(&self, kind: RejectKind, outbox: &mut Outbox) -> Result<(), BodyError> {
         let has = |msg_type: &'static [u8]| {
             let known = self.dictionary.message(msg_type);
@@ -132,7 +132,7 @@ impl Answer<'_> {
         self.fields((b"8", definition), &fixed, &REPEATED, None, outbox)
     }
 
-    /// Writes the report that the order was cancelled, in response to the client's cancel.
+    /// Writes the ExecutionReport that confirms a client's cancel of a held order.
     pub fn write_cancelled(
         &self,
         order: &Message<'_>,
@@ -153,11 +153,11 @@ impl Answer<'_> {
             (tag::AVG_PX, b"0"),
             (tag::TEXT, self.text),
         ];
-        // Fields that the cancel lacks are taken from the order.
+        // Fields that are missing in the cancel are taken from the order.
         self.fields((b"8", definition), &fixed, &REPEATED, Some(order), outbox)
     }
 
-    /// Writes an OrderCancelReject. The order does not change; the gateway knows only whether the order is open or
+    /// Writes an OrderCancelReject(9). The order does not change. The gateway knows only whether the order is open or
     /// closed.
     fn cancel_reject(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
         let is_unknown = matches!(
@@ -242,8 +242,8 @@ impl Answer<'_> {
         self.fields((b"3", definition), &fixed, &[], None, outbox)
     }
 
-    /// Writes the fields that the version has, in the dictionary's order: fixed fields unless empty, repeated fields,
-    /// and all required fields; fields missing in the message are taken from the order.
+    /// Writes the fields that the FIX version has, in the dictionary's order: fixed fields that are not empty,
+    /// repeated fields, and all required fields. Fields that the message lacks are taken from the order.
     fn fields(
         &self,
         (msg_type, definition): (&[u8], &MessageDef),
@@ -293,7 +293,7 @@ impl Answer<'_> {
         body.finish()
     }
 
-    /// The value if the dictionary allows it for this field, else the other value.
+    /// Returns `value` if the dictionary allows it for this field, otherwise `other`.
     fn listed<'v>(&self, tag: Tag, value: &'v [u8], other: &'v [u8]) -> &'v [u8] {
         let field = self.dictionary.field(tag);
         match field.is_some_and(|field| field.allows(value)) {
@@ -302,11 +302,11 @@ impl Answer<'_> {
         }
     }
 
-    /// MsgSeqNum of the message, for RefSeqNum(45).
+    /// The MsgSeqNum(34) of the message, for RefSeqNum(45).
     fn seq_num<'b>(&self, buffer: &'b mut itoa::Buffer) -> &'b [u8] {
         match self.message.seq_num() {
             Some(Ok(number)) => buffer.format(number).as_bytes(),
-            // The MsgSeqNum is no longer known, and the FIX version may require a RefSeqNum.
+            // The MsgSeqNum(34) is no longer known, but the FIX version may require RefSeqNum(45).
             _ => b"0",
         }
     }

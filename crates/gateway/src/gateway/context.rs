@@ -13,15 +13,15 @@ use super::event::GatewayEvent;
 pub struct GatewaySession<'c> {
     /// The session's name in the file.
     pub name: &'c str,
-    /// The dictionary of the session's messages; for FIX 5.0 the application dictionary over the transport
+    /// The dictionary of the session's messages; for FIX 5.0 the application dictionary combined with the transport
     /// dictionary.
     pub dictionary: Arc<Dictionary>,
-    /// The version of the session's application messages, for conversions.
+    /// The FIX version of the session's application messages, for conversions.
     pub version: Version,
-    /// The CompID of the session's peer; empty without a peer.
+    /// The CompID of the session's peer; empty when the session has no peer CompID.
     pub peer: &'c str,
-    /// Whether sequence numbers reset at a logon, logout or disconnect, so that the session cannot hold messages
-    /// meanwhile.
+    /// Whether sequence numbers reset at a logon, logout or disconnect. If so, a message cannot wait in the session
+    /// while the session is disconnected.
     pub resets: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct GatewayContext<'c> {
     /// The names of conversion tables, such as `FIX.4.2 to FIX.4.4`, with their text; see
     /// [`conversion_files()`](super::conversion_files()).
     pub conversions: &'c [(&'c str, &'c str)],
-    /// A secret of this process; see [`OrdersConfig`](crate::orders::OrdersConfig).
+    /// A secret of this process, the key of hash tables; see [`OrdersConfig`](crate::orders::OrdersConfig).
     pub hash_key: [u8; 16],
 }
 

@@ -11,8 +11,8 @@ use super::conversions::Conversions;
 use crate::convert;
 use crate::rules::{Errors, MAX_BYTES, RuleProblem, TableFile, nearest};
 
-/// The conversion tables that a file names: their texts belong in the [`GatewayContext`].
-/// [`Gateway::load`](super::Gateway::load) reports errors in the table `[conversion]`.
+/// The conversion tables that a file names. Their texts belong in the [`GatewayContext`]. Errors in the table
+/// `[conversion]` are reported by [`Gateway::load`](super::Gateway::load).
 #[must_use]
 pub fn conversion_files(text: &str) -> Vec<TableFile> {
     let file = parsed(text);
@@ -30,7 +30,7 @@ pub fn conversion_files(text: &str) -> Vec<TableFile> {
     files.collect()
 }
 
-/// Parses TOML. Invalid TOML has no tables: the reader of rules reports the error.
+/// Parses TOML. Invalid TOML gives a file without tables, because the reader of rules reports the error.
 pub(super) fn parsed(text: &str) -> TomlFile<'_> {
     match TomlFile::parse(text) {
         Ok(file) if text.len() <= MAX_BYTES => file,
@@ -38,7 +38,7 @@ pub(super) fn parsed(text: &str) -> TomlFile<'_> {
     }
 }
 
-/// Makes conversions by the tables of the file and the built-in tables.
+/// Makes conversions from the tables of the file and the built-in tables.
 pub(super) fn read(
     file: &TomlFile<'_>,
     errors: &mut Errors<'_>,
@@ -85,7 +85,7 @@ pub(super) fn read(
     conversions
 }
 
-/// The versions of `FIX.4.2 to FIX.4.4`, or a suggestion.
+/// The two versions in a text such as `FIX.4.2 to FIX.4.4`; an error may have a suggestion.
 fn versions(pair: &str) -> Result<(Version, Version), Option<alloc::string::String>> {
     let (from, to) = pair.split_once(" to ").ok_or(None)?;
     let version = |name: &str| {

@@ -27,7 +27,7 @@ pub(super) struct Conversions {
 }
 
 impl Conversions {
-    /// Makes the conversion between two versions, unless it exists; returns whether it exists now.
+    /// Makes the conversion between two versions if it does not exist yet; returns whether it exists now.
     pub fn make(&mut self, from: Version, to: Version) -> bool {
         if from == to || self.find(from, to).is_some() {
             return true;
@@ -45,7 +45,7 @@ impl Conversions {
         true
     }
 
-    /// Replaces a built-in table.
+    /// Replaces a built-in table by a table of the file.
     pub fn replace(
         &mut self,
         from: Version,
@@ -57,7 +57,7 @@ impl Conversions {
         self.built_in.replace(from, to, text)
     }
 
-    /// The file's tables that no conversion uses.
+    /// The tables of the file that no conversion uses.
     pub fn unused(&self) -> impl Iterator<Item = (Version, Version, usize)> {
         let given = self.given.iter().copied();
         given.filter(|&(from, to, _)| {
@@ -73,7 +73,7 @@ impl Conversions {
         Some(&made.conversion)
     }
 
-    /// Takes over the counts of losses from `others`, whose counts are then empty.
+    /// Takes the counts of losses over from `others`. Afterwards `others` has no counts.
     pub fn go_on_from(&mut self, others: &mut Self) {
         for old in core::mem::take(&mut others.made) {
             let same = |new: &&mut Made| (new.from, new.to) == (old.from, old.to);
@@ -102,7 +102,7 @@ impl Conversions {
             .map_err(Trouble::Unconvertible)
     }
 
-    /// The fields lost between two versions.
+    /// The fields lost in conversions, for each pair of versions.
     pub fn losses(&self) -> impl Iterator<Item = (Version, Version, &Losses)> {
         self.made
             .iter()

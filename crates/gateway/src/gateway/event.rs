@@ -1,4 +1,4 @@
-//! [`GatewayEvent`]s that a gateway reports to its listener, the reasons in them, and counters.
+//! [`GatewayEvent`]s that a gateway reports to its listener, the reasons that they carry, and counters.
 
 use core::fmt;
 
@@ -33,9 +33,9 @@ pub enum GatewayEvent<'e> {
         /// The session.
         session: SessionId,
     },
-    /// A message was not delivered to one of its destinations.
+    /// A message was not delivered to one of its targets.
     Trouble {
-        /// The session that it came from.
+        /// The session that the message came from.
         from: SessionId,
         /// The message.
         message: Message<'e>,
@@ -44,14 +44,14 @@ pub enum GatewayEvent<'e> {
         /// Why.
         trouble: Trouble,
     },
-    /// A held message is not delivered. Its source receives a reject, unless the message was a response or
-    /// a copy, or was delivered to another destination.
+    /// A held message was not delivered. The source of the message receives a reject, unless the message was a
+    /// response or a copy, or was delivered to another target.
     Undelivered {
         /// The session that the message came from; `None` when the file no longer has this session.
         from: Option<SessionId>,
         /// The session that the message was for; `None` when the file no longer has this session.
         to: Option<SessionId>,
-        /// The fields of the message that its reject repeats, as received.
+        /// The fields of the message that the reject repeats, as received.
         message: Message<'e>,
         /// Why.
         trouble: Trouble,
@@ -60,15 +60,14 @@ pub enum GatewayEvent<'e> {
     Room {
         /// The limit's key in the file: `max_orders`, `max_held` or `max_remembered`.
         limit: &'static str,
-        /// The client that uses its share, or the client that uses most of the limit; `None` when this client is no
+        /// The client that uses its share, or the client that uses most of the limit. `None` when this client is no
         /// longer configured.
         client: Option<SessionId>,
-        /// Whether the client has used 80 % of its own share; otherwise all clients together have used 80 % of the
-        /// limit.
+        /// True: the client has used 80 % of its own share. False: all clients together have used 80 % of the limit.
         is_share: bool,
-        /// Usage: a number of ids for `max_orders`, else bytes.
+        /// Usage: a number of ids for `max_orders`, otherwise bytes.
         taken: u64,
-        /// The limit, in the same unit.
+        /// The limit, in the same unit as `taken`.
         of: u64,
     },
     /// A journal note could not be read or applied.
@@ -81,12 +80,12 @@ pub enum GatewayEvent<'e> {
 pub enum Trouble {
     /// An action of a rule failed.
     Failed {
-        /// The action, by its place in the rule.
+        /// The failed action, by its index in the rule.
         action: usize,
         /// Why.
         failure: TransformFailure,
     },
-    /// A script failed to evaluate a condition of the rule, which then counts as false.
+    /// A script failed to evaluate a condition of the rule. The condition then counts as false.
     Untold(TransformFailure),
     /// `throttle` stopped the message: the rate limit is exceeded.
     TooMany {
@@ -101,17 +100,18 @@ pub enum Trouble {
     Orders(OrdersError),
     /// The client already has an open order with this ClOrdID at the destination.
     Duplicate,
-    /// This session is not logged on, and `away = "reject"` applies.
+    /// This session is not logged on, and its `away` option is `"reject"`.
     Away(SessionId),
     /// The outbox has no room, or a value cannot be written.
     NotWritten(BodyError),
     /// No rule handles the message.
     Unmatched,
-    /// Routing loop: the message comes from the session to which the gateway sent it, where its request is still open.
+    /// Routing loop: the message came from the session to which the gateway had sent it, and where its request is
+    /// still open.
     CameBack,
-    /// Routing loop: a session sent back a message that the gateway itself had made for this session.
+    /// Routing loop: a session sent back a message that the gateway had made for this session.
     OwnAnswer,
-    /// Routing loop: the message came back from its target too many times.
+    /// Routing loop: the message came back from its target more often than allowed.
     GoesRound,
     /// Unsolicited: no matching request is known.
     Unsolicited,
@@ -127,9 +127,10 @@ pub enum Trouble {
     TargetGone,
     /// The message was sent, and the peer rejected it with a Reject(3).
     Rejected,
-    /// The message is a mass request that may affect the orders of all clients, and the rule does not name its MsgType.
+    /// The message is a mass request that may affect the orders of all clients, but the rule does not name its
+    /// MsgType(35).
     ReachesAll,
-    /// The disk of the gateway is full, and the message would open or change an order.
+    /// The gateway's disk is full, and the message would open or change an order.
     DiskFull,
 }
 
@@ -139,27 +140,27 @@ pub enum Trouble {
 pub enum GatewayLimit {
     /// `max_orders`: open orders of all clients.
     Orders(u64),
-    /// The share of `max_orders` that the message's client may have now, in ids.
+    /// `max_orders`: the share that the message's client may have now, in ids.
     OrdersOfClient(u64),
     /// `max_held`: bytes of held messages of all clients.
     Held(u64),
-    /// The share of `max_held` that the message's client may have now, in bytes.
+    /// `max_held`: the share that the message's client may have now, in bytes.
     HeldOfClient(u64),
     /// `max_remembered`: bytes of the values to remember for the message's order.
     Remembered(u64),
 }
 
-/// Why a note of the journal has no effect on the state.
+/// Why a note in the journal has no effect.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NoteError {
     /// The note was not written by a gateway.
     NotOurs,
-    /// The note refers to a session that no earlier note introduced.
+    /// The note refers to a session number that no earlier note introduced.
     UnknownSession,
-    /// The orders exceed these limits.
+    /// The orders do not fit the limits in the note.
     Limits(CheckpointError),
-    /// The note refers to a held message that does not exist.
+    /// The note refers to a held message, but no such message is held.
     NothingHeld,
 }
 
@@ -200,7 +201,7 @@ impl Trouble {
         }
     }
 
-    /// The tag that causes the failure, if any.
+    /// The tag that caused the failure, if any.
     pub(super) fn tag(&self) -> Option<Tag> {
         match self {
             Self::Failed { failure, .. } | Self::Unconvertible(failure) => failure.tag(),
@@ -309,17 +310,18 @@ pub struct GatewayCounters {
     pub unmatched: u64,
     /// Unsolicited responses that a rule tried to return.
     pub unsolicited: u64,
-    /// Messages that came back from the session that they were sent to.
+    /// Messages that came back from the session to which the gateway had sent them.
     pub came_back: u64,
-    /// Number of script failures, in conditions and actions.
+    /// Script failures in conditions and actions.
     pub scripts_failed: u64,
-    /// Messages held in the gateway's queues, counted once for each target. After delivery they also count in
+    /// Messages held in the gateway's queues, counted once for each target. After delivery a message also counts in
     /// `sent`, `copied` or `returned`.
     pub held: u64,
-    /// Held messages that were not delivered: they expired, their client cancelled the order, or their target was
+    /// Held messages that were not delivered: the message expired, the client cancelled its order, or the target was
     /// removed.
     pub undelivered: u64,
-    /// Held messages whose client cancelled the order before it was sent. They also count in `undelivered`.
+    /// Held messages whose client cancelled the order before the message was sent. Such a message also counts in
+    /// `undelivered`.
     pub cancelled: u64,
     /// Messages that were not delivered, for any reason.
     pub troubles: u64,

@@ -1,4 +1,4 @@
-//! Runs `[[on]]` entries for sessions that log on and out.
+//! Runs the `[[on]]` entries of sessions that log on or out.
 
 use alloc::string::String;
 
@@ -8,12 +8,12 @@ use super::answer::plain;
 use super::{Core, Gateway, GatewayEvent, Trouble};
 use crate::rules::{Facts, RuleOutcome, RuleTrigger, Rules};
 
-/// The message of a broken connection: a Logout without fields.
+/// The message of a connection that broke without a Logout: a Logout without fields.
 const SILENT_LOGOUT: &[u8] = b"35=5\x01";
 
 impl Gateway {
-    /// Runs the `[[on]]` entries for an event of a session. `message` is the peer's message, or else a Logout
-    /// without fields. Returns the text of a reject, if an entry rejects.
+    /// Runs the `[[on]]` entries for an event of a session. `message` is the peer's message; without one it is a
+    /// Logout without fields. Returns the text of a reject, if an entry rejects.
     pub(super) fn happened(
         &mut self,
         happening: RuleTrigger,
@@ -36,7 +36,7 @@ impl Gateway {
             RuleOutcome::Reject { text, .. } if rejected.is_none() => {
                 rejected = Some(String::from_utf8_lossy(plain(text)).into_owned());
             }
-            // A condition that cannot be evaluated is false, so a logon that it should reject is
+            // A condition that cannot be evaluated counts as false, so a Logon that the condition should reject is
             // accepted.
             RuleOutcome::Untold(failure) => {
                 core.counters.scripts_failed += 1;

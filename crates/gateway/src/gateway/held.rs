@@ -1,4 +1,4 @@
-//! Held messages: sent when their session logs on, or dropped when their time to live expires.
+//! Held messages: each is sent when its target logs on, or dropped when its time to live expires.
 //!
 //! ```text
 //! a message for a target that is away, or whose queue is not empty  > queue
@@ -6,7 +6,7 @@
 //!                        expired, or its target was removed         > the order ends, the source gets a reject
 //! ```
 //!
-//! Each step has its note in the same record of the journal.
+//! The note of each step is in the same journal record as the step.
 
 use fixwire_protocol::{BodyError, Mono, Nanos, Now, Outbox, SessionId};
 
@@ -17,12 +17,12 @@ use super::{Gateway, GatewayEvent, Trouble};
 
 /// Maximum number of messages that leave the queues in one turn.
 const PER_TURN: usize = 256;
-/// Interval at which the gateway checks whether the clock was set.
+/// Interval at which the gateway checks whether the system clock was set.
 pub(super) const LOOK: Nanos = Nanos(1_000_000_000);
-/// Upper bound of a reject's bytes besides the message's fields.
+/// Upper bound for the bytes of a reject, without the fields that it repeats from the message.
 pub(super) const ANSWER: usize = 1024;
 
-/// The messages that wait for one session.
+/// The messages held for one session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Waiting<'g> {
     /// The session's name.
@@ -33,7 +33,7 @@ pub struct Waiting<'g> {
     pub bytes: u64,
 }
 
-/// The result for the first message of a queue.
+/// The result of serving the first message of a queue.
 enum Step {
     /// The message has left the queue.
     Left,
@@ -44,7 +44,7 @@ enum Step {
 }
 
 impl Gateway {
-    /// Number and memory of held messages, for each session that has some.
+    /// Number and memory of the held messages, for each session that has some.
     pub fn held(&self) -> impl Iterator<Item = Waiting<'_>> {
         let notes = &self.core.notes;
         (0..notes.queues.rows()).filter_map(|row| {
@@ -58,7 +58,7 @@ impl Gateway {
         })
     }
 
-    /// Sends or drops the held messages that are due; returns the time at which to call this function again.
+    /// Sends or drops the held messages that are due. Returns the time at which this function must be called again.
     #[cold]
     pub(super) fn serve_held(&mut self, now: Now, outbox: &mut Outbox) -> Mono {
         let rows = self.core.notes.queues.rows();
@@ -79,7 +79,7 @@ impl Gateway {
             };
             due = next.map_or(due, |next| due.min(next));
         }
-        // The next turn begins with another queue.
+        // The next turn begins with the next queue.
         self.first_queue = (first + 1) % rows.max(1);
         self.core.held_due = due;
         due
@@ -124,14 +124,14 @@ impl Gateway {
             body.encoded(held.fields.0);
             Ok(body.finish()?)
         });
-        // The note comes after the message, since a note cannot be taken back.
+        // The note is written after the message, because a note cannot be taken back.
         match written.and_then(|()| core.notes.leaves(row, outbox)) {
             Ok(()) => {
                 core.counters
                     .passed(held.map_or(Passage::Sent, |held| held.passage));
                 Step::Left
             }
-            // The message does not fit even into an empty outbox: the outbox is smaller than when the message arrived.
+            // The message does not fit even into an empty outbox: the outbox was larger when the message arrived.
             Err(trouble) => {
                 outbox.truncate(before);
                 self.give_up(row, trouble, now, outbox)
@@ -139,7 +139,7 @@ impl Gateway {
         }
     }
 
-    /// Drops the first message of a queue undelivered.
+    /// Drops the first message of a queue without delivering it.
     fn give_up(&mut self, row: usize, trouble: Trouble, now: Now, outbox: &mut Outbox) -> Step {
         let Self {
             rules,
@@ -162,7 +162,7 @@ impl Gateway {
             return Step::Left;
         };
         if !held.known.0.is_empty() {
-            // If there is no room for this note, the order stays open, now and after a restart.
+            // If the outbox has no room for this note, the order stays open, now and after a restart.
             let _ = core.notes.not_delivered(target, held.known.0, outbox);
         }
         let message = decoder.decode(held.came.0);

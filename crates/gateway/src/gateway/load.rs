@@ -20,7 +20,7 @@ use super::{
 };
 use crate::rules::{self, Errors, RuleContext, RuleError, RuleProblem, Rules};
 
-/// Initial capacity for a message's fields; larger messages allocate more.
+/// Initial capacity for a message's fields; a larger message allocates more.
 pub(super) const FIELDS: usize = 256;
 pub(super) const BYTES: usize = 8 << 10;
 
@@ -168,7 +168,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
     })
 }
 
-/// Checks that copies held in a session are still valid when the session logs on.
+/// Checks that held copies are still valid when the target session logs on.
 fn nothing_void_is_held(
     rules: &Rules,
     context: &GatewayContext<'_>,
@@ -202,7 +202,7 @@ fn nothing_void_is_held(
     }
 }
 
-/// Checks that values are recalled only for venues whose orders are tracked.
+/// Checks that rules recall values only for venues whose orders are tracked.
 fn orders_are_known(
     rules: &Rules,
     context: &GatewayContext<'_>,
@@ -232,8 +232,8 @@ fn orders_are_known(
     }
 }
 
-/// Makes the conversions that rules may need: for each path with `convert`, for the sessions that `away` redirects
-/// to, and for the way back to the source versions.
+/// Makes the conversions that rules may need: from source to target for each path with `convert`, to the sessions
+/// that `away` redirects to, and from these back to the source's version.
 fn conversions(
     mut made: Conversions,
     text: &str,
@@ -282,8 +282,8 @@ fn conversions(
             for version in &clients[way.from] {
                 need(*version, "the clients that send to it");
             }
-            // Clients of earlier rules may still have open orders at this session, so conversions to all sessions are
-            // made.
+            // Clients of earlier rules may still have open orders at this session, so conversions to the versions of
+            // all sessions are made.
             for session in context.sessions.iter().filter(|_| way.convert) {
                 made.make(from.version, session.version);
             }
@@ -304,7 +304,7 @@ fn conversions(
     }
 }
 
-/// A session, and the sessions that its `away` redirects to.
+/// The session `to`, and the sessions to which its `away` option redirects.
 fn stand_ins(to: Option<usize>, options: &Options) -> impl Iterator<Item = usize> {
     core::iter::successors(to, |at| match options.targets[*at].away {
         Away::To(next) => Some(next),

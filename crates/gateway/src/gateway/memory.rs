@@ -8,7 +8,7 @@
 //! free   cell 1 > cell 5             allocated once, reused
 //! ```
 //!
-//! The number of its first cell, from 1, identifies an order.
+//! An order is identified by the number of its first cell, counted from 1.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ const DATA: usize = 103;
 const CELLS: usize = 32;
 /// Memory of a block and its pointer, in bytes.
 const BLOCK: u64 = (size_of::<[Cell; CELLS]>() + size_of::<Box<[Cell; CELLS]>>()) as u64;
-/// Bytes of the limit per head of the hash table.
+/// Bytes of the memory limit for each list head of the hash table.
 const PER_HEAD: u64 = 256;
 /// Means: no cell.
 const NONE: u32 = 0;
@@ -40,7 +40,7 @@ struct Cell {
     earlier: u32,
     later: u32,
     client: u32,
-    /// Length of the order's id and fields together, in bytes.
+    /// Length of the order's id plus its fields, in bytes.
     len: u32,
     id_len: u8,
     data: [u8; DATA],
@@ -64,11 +64,11 @@ pub struct Remembered {
     pub orders: u64,
     /// Memory in use, in bytes.
     pub bytes: u64,
-    /// Number of orders dropped for lack of room, including orders in the journal's notes.
+    /// Number of orders dropped for lack of room, including drops that the notes in the journal record.
     pub dropped: u64,
 }
 
-/// The orders of one client.
+/// The orders of one client, by age.
 #[derive(Clone, Copy)]
 struct Age {
     /// The oldest and the newest order.
@@ -87,11 +87,11 @@ const NO_ORDERS: Age = Age {
 pub(super) struct Memory {
     max_bytes: u64,
     blocks: Vec<Box<[Cell; CELLS]>>,
-    /// The first order of each hash; empty before the first order.
+    /// The first order of each hash. Empty before the first order is added.
     heads: Vec<u32>,
     /// The first free cell, and the number of free cells.
     free: (u32, usize),
-    /// The orders of each client.
+    /// The orders of each client, by age.
     ages: Vec<Age>,
     counts: Remembered,
     hasher: SipHasher13,
@@ -100,8 +100,8 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// An empty store. Memory is allocated as needed, up to `max_bytes`. No result depends on the key; clients
-    /// that do not know it cannot choose ids that make look-ups slow.
+    /// An empty store. Memory is allocated as needed, up to `max_bytes`. The key changes no result: it prevents
+    /// clients, who do not know it, from choosing ids that make look-ups slow.
     pub fn new(max_bytes: u64, hash_key: [u8; 16]) -> Self {
         Self {
             max_bytes,
@@ -128,7 +128,7 @@ impl Memory {
         }
     }
 
-    /// Memory used by orders, without free cells, in bytes.
+    /// Memory that orders use, in bytes; free cells do not count.
     pub fn taken(&self) -> u64 {
         let cells = self.blocks.len() * CELLS - self.free.1;
         (size_of_val(&self.heads[..]) + cells * size_of::<Cell>()) as u64
@@ -156,26 +156,27 @@ impl Memory {
         found.is_some()
     }
 
-    /// Whether an order's fields would have room if nothing else were remembered.
+    /// Whether the fields of an order would have room if nothing else were remembered.
     pub fn fits(&mut self, client: SessionId, id: &[u8], fields: &[u8]) -> bool {
         self.put_together(client, id, fields);
         self.is_room(id)
     }
 
-    /// Whether the merged fields would fit.
+    /// Whether the merged fields of an order would have room.
     fn is_room(&self, id: &[u8]) -> bool {
         cells(id.len() + self.fields.len()) <= self.max_blocks() * CELLS && id.len() <= MAX_ID
     }
 
-    /// Remembers fields for an order, in addition to its earlier ones; a field without a value is dropped. Without
-    /// room, the oldest orders of the client with the most bytes are dropped; if this client has `own` bytes, its
-    /// own oldest orders. An order that does not fit is not remembered.
+    /// Remembers fields for an order, in addition to the fields that are remembered already. A field without a value
+    /// is dropped. When there is no room, the oldest orders of the client with the most bytes are dropped; but if
+    /// this client already has `own` bytes, its own oldest orders are dropped. An order that does not fit at all is
+    /// not remembered.
     pub fn remember(&mut self, client: SessionId, own: Option<u64>, id: &[u8], fields: &[u8]) {
         let fits = self.fits(client, id, fields);
         self.insert(fits, client, own, id);
     }
 
-    /// Replaces an order's fields by the merged fields.
+    /// Replaces the fields of an order by the merged fields.
     fn insert(&mut self, fits: bool, client: SessionId, own: Option<u64>, id: &[u8]) {
         self.forget(client, id);
         if !fits || self.fields.is_empty() {
@@ -301,7 +302,7 @@ impl Memory {
         first
     }
 
-    /// Takes a free cell; one must exist, or there must be room for a block.
+    /// Takes a free cell. The caller has made sure that a cell is free or that a block can be allocated.
     fn take_cell(&mut self) -> u32 {
         if self.free.1 == 0 {
             let made = (self.blocks.len() * CELLS) as u32;
@@ -321,7 +322,7 @@ impl Memory {
         self.free = (number, self.free.1 + 1);
     }
 
-    /// Drops orders until this number of cells is free or can be allocated for a client.
+    /// Drops orders until `needed` cells are free or can be allocated for this client.
     fn make_room(&mut self, client: SessionId, own: Option<u64>, needed: usize) {
         let at = client.0 as usize;
         let own = own.map_or(usize::MAX, |own| own as usize / size_of::<Cell>());
@@ -352,7 +353,7 @@ impl Memory {
         self.counts.dropped += 1;
     }
 
-    /// Removes an order from its lists, and frees its cells.
+    /// Removes an order from its lists and frees its cells.
     fn drop_order(&mut self, order: u32, head: usize) {
         let Cell {
             next_of_hash,
@@ -389,7 +390,7 @@ impl Memory {
         self.counts.orders -= 1;
     }
 
-    /// Merges an order's fields with newly remembered ones.
+    /// Merges the remembered fields of an order with new fields.
     fn put_together(&mut self, client: SessionId, id: &[u8], fields: &[u8]) {
         let mut all = core::mem::take(&mut self.fields);
         all.clear();
@@ -414,7 +415,7 @@ impl Memory {
     }
 }
 
-/// Number of heads under a limit: a power of two.
+/// Number of list heads for a memory limit; a power of two.
 fn head_count(max_bytes: u64) -> usize {
     1 << (max_bytes / PER_HEAD).max(1).ilog2()
 }
@@ -424,7 +425,7 @@ fn cells(len: usize) -> usize {
     len.div_ceil(DATA)
 }
 
-/// Position of the value in a field `tag=value`: after the `=`, or the field's end if it has no `=`.
+/// Position of the value in a field `tag=value`: after the `=`. Without `=`, the end of the field.
 fn tag_end(field: &[u8]) -> usize {
     let equals = field.iter().position(|byte| *byte == b'=');
     equals.map_or(field.len(), |at| at + 1)

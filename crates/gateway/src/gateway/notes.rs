@@ -1,7 +1,8 @@
 //! The orders, and the journal notes that restore them.
 //!
-//! A [note](note::GatewayNote) is written before each change, and nothing changes without a note: so the notes give the
-//! same state again. Of a message that orders track, a note has the fields that the call of [`OrderTracker`] reads.
+//! A [note](note::GatewayNote) is written before each change, and nothing changes without a note. So a replay of the
+//! notes gives the same state. For a message of a tracked order, the note has the fields that the call of
+//! [`OrderTracker`] reads.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -29,38 +30,38 @@ pub(super) use note::HeldMessage;
 use note::{GatewayNote, OrderNote, SetupNote, put_draft, take_draft};
 pub(super) use remembered::Order;
 
-/// The maximum number of sessions over the life of a journal, removed ones included.
+/// The maximum number of sessions during the life of a journal; sessions that were removed count too.
 pub(super) const MAX_SESSIONS: usize = 10_000;
 
 /// Maximum number of ids in memory.
 pub(super) const MAX_ORDERS: u32 = 1 << 24;
 
-/// A session as notes know it.
+/// A session that notes have introduced.
 pub(super) struct Known {
     pub(super) name: String,
-    /// Place of the session in the file; `None` when the session was removed.
+    /// Index of the session in the file; `None` when the session was removed.
     pub(super) place: Option<usize>,
-    /// The form of ids in the last note about the session.
+    /// The form of ids for the session, according to the last note about it.
     pub(super) ids: Option<Rewriting>,
-    /// The client's share of `max_remembered` in the last note about the share.
+    /// The client's share of `max_remembered`, according to the last note about it.
     pub(super) own: Option<u64>,
 }
 
-/// The orders with their journal.
+/// The orders, and what is needed to write and replay their notes.
 pub(super) struct Notes {
     pub(super) orders: OrderTracker,
     /// The configuration in the file.
     pub(super) limits: OrdersConfig,
-    /// The last limits in a note.
+    /// The limits in the last note about limits.
     pub(super) noted: Option<OrdersConfig>,
-    /// Whether notes were written since the start.
+    /// Whether this process has written notes.
     pub(super) begun: bool,
     /// The sessions that notes have introduced, by number.
     pub(super) known: Vec<Known>,
-    /// The sessions of the file, in its order: name, form of ids, and number; no number before the first note about the
-    /// session.
+    /// The sessions of the file, in its order: name, form of ids, and number. A session has no number before the
+    /// first note about it.
     pub(super) sessions: Vec<(String, Option<Rewriting>, Option<u32>)>,
-    /// Messages held for sessions that are away, by the number of the session.
+    /// Messages held for sessions that are not logged on, by number of the target session.
     pub queues: Queues,
     /// The values remembered for orders.
     pub memory: Memory,
@@ -68,21 +69,22 @@ pub(super) struct Notes {
     pub order_shares: Shares,
     pub held_shares: Shares,
     pub memory_shares: Shares,
-    /// Bytes of the held messages of each client, by its number.
+    /// Bytes of the held messages of each client, by the client's number.
     pub(super) held_of: Vec<u64>,
     pub(super) held_of_all: u64,
-    /// The event about a limit that is still to be reported, with the limit's key.
+    /// An event about a limit that is not reported yet, with the limit's key in the file.
     pub(super) most: Option<(&'static str, Most)>,
-    /// The number of the last message that the gateway made itself, or the time of the last note, whichever is greater.
+    /// The number of the last message that the gateway made itself. A note also sets it to the time of the note, if
+    /// that is greater.
     pub(super) last_answer: i64,
-    /// Time of the noted change.
+    /// Time of the change that the current note records.
     pub(super) now: Timestamp,
-    /// Target and position of the last held message whose source receives a reject if the message cannot be delivered.
+    /// Target and position of the last held message whose source must receive a reject if it cannot be delivered.
     pub(super) last_held: Option<(u32, HeldAt)>,
-    /// The fields of a note.
+    /// The fields of the message in the current note.
     pub(super) draft: Draft,
     pub(super) text: Vec<u8>,
-    /// The text of a note after its head.
+    /// The rest of a note's text, after its head.
     pub(super) parts: Vec<u8>,
 }
 
@@ -101,12 +103,12 @@ impl Notes {
         ))
     }
 
-    /// Empty notes, with the limits and the sessions of the same file.
+    /// Notes without any orders, with the same limits and sessions.
     pub fn anew(&self) -> Result<Self, OrdersError> {
         Ok(self.beside(OrderTracker::new(self.limits)?))
     }
 
-    /// Notes with the same limits and sessions, and these orders.
+    /// Notes with the same limits and sessions, but with these orders.
     fn beside(&self, orders: OrderTracker) -> Self {
         let shares = [&self.order_shares, &self.held_shares, &self.memory_shares];
         let sessions = self.sessions.iter();
@@ -145,7 +147,7 @@ impl Notes {
         }
     }
 
-    /// Sets the time of the following notes.
+    /// Sets the time of the notes that follow.
     pub fn set_time(&mut self, now: Timestamp) {
         self.now = now;
     }
@@ -178,7 +180,7 @@ impl Notes {
         &self.limits
     }
 
-    /// The limits in bytes of held messages and of remembered values.
+    /// The memory limits for held messages and for remembered values, in bytes.
     pub fn room(&self) -> (u64, u64) {
         (self.held_shares.max(), self.memory.max_bytes())
     }
@@ -188,7 +190,7 @@ impl Notes {
         self.sessions.iter().map(|(name, ..)| name.as_str())
     }
 
-    /// Sets the form of ids from now on, by index in the file.
+    /// Sets the form of ids of each session from now on, by index in the file.
     pub fn set_ids(&mut self, ids: impl Iterator<Item = Option<Rewriting>>) {
         for ((_, known, _), ids) in self.sessions.iter_mut().zip(ids) {
             *known = ids;
@@ -217,8 +219,8 @@ impl Notes {
         self.known.get(number.0 as usize)?.place
     }
 
-    /// Applies the limits of the file, if they changed; this work is done once, after a restart with another file. If
-    /// the orders exceed the new limits, the inner error is reported once, and the limits stay as they were.
+    /// Notes the limits of the file if they have changed, which happens once, after a restart with a changed file. If
+    /// the orders exceed the new limits, the inner error reports this once, and the old limits stay in force.
     pub fn begin(&mut self, outbox: &mut Outbox) -> Result<Result<(), NoteError>, Trouble> {
         if self.begun {
             return Ok(Ok(()));
@@ -242,7 +244,7 @@ impl Notes {
         Ok(())
     }
 
-    /// The number of a session; a note introduces a new session, or a new form of its ids.
+    /// The number of a session. Writes a note if the session is new or has another form of ids.
     pub fn introduced(&mut self, place: usize, outbox: &mut Outbox) -> Result<SessionId, Trouble> {
         let Some((name, ids, number)) = self.sessions.get(place) else {
             return Err(Trouble::ClientGone);
@@ -260,12 +262,12 @@ impl Notes {
             ids,
             name: &name,
         };
-        // If this fails now, it fails in the same way when the note is replayed.
+        // If this call fails, it fails in the same way when the note is replayed.
         let _ = self.keep(GatewayNote::Setup(note), outbox)?;
         Ok(SessionId(number))
     }
 
-    /// Adds a session to those that notes have introduced; it gets the next number.
+    /// Adds a session to those that notes have introduced, and gives it the next number.
     fn know(&mut self, name: &str, ids: Option<Rewriting>, own: Option<u64>) {
         let mut sessions = self.sessions.iter();
         let place = sessions.position(|(known, ..)| known == name);
@@ -299,8 +301,9 @@ impl Notes {
         Ok(())
     }
 
-    /// A unique number for an answer: the time, or one more than the last number. Each note counts as an answer at
-    /// its time, so the number is the same after a restart even if the journal has no notes of answers.
+    /// A unique number for a message that the gateway makes itself: the time, or the last number plus one if that is
+    /// greater. Each note counts like such a message at its time. So the number is the same after a restart, even if
+    /// the journal has no notes of such messages.
     pub fn answer_number(&mut self, now: Timestamp, outbox: &mut Outbox) -> Result<i64, Trouble> {
         let number = now.0.max(self.last_answer.saturating_add(1));
         let note = GatewayNote::Setup(SetupNote::Answer { number });
@@ -366,8 +369,8 @@ impl Notes {
     ) -> Result<(), Trouble> {
         let (has, total) = self.orders.kept(client);
         let may = self.order_shares.may(place, has, total);
-        // A cancel frees room in the end, and so do orders that may be forgotten. When all ids are used, `OrderTracker`
-        // refuses the message itself.
+        // A cancel frees room in the end, and orders that may be forgotten free room too. When all ids are used,
+        // `OrderTracker` refuses the message itself.
         let is_cancel = matches!(draft.msg_type(), b"F" | b"K" | b"u");
         let is_full = total >= self.order_shares.max();
         let begins = begins_orders(draft.msg_type()) && !is_cancel;
@@ -377,7 +380,8 @@ impl Notes {
         Ok(())
     }
 
-    /// Takes the due event about a limit: its key, and the client that has used its share, or that uses most.
+    /// Takes the event about a limit, if one is due: the limit's key, and the client that has used its share or that
+    /// uses most.
     pub fn take_most(&mut self) -> Option<(&'static str, Most, Option<usize>)> {
         let (limit, most) = self.most.take()?;
         let client = most.client.or_else(|| {
@@ -407,7 +411,7 @@ impl Notes {
         self.end(venue, outbox)
     }
 
-    /// A held message was not delivered; `known` is the part of it that orders track.
+    /// A held message was not delivered. `known` has the fields of the message that orders track.
     pub fn not_delivered(
         &mut self,
         venue: SessionId,
@@ -491,7 +495,7 @@ impl Notes {
         Ok(self.orders.rejected(venue, draft))
     }
 
-    /// Keeps the fields of a message that the orders read.
+    /// Copies the fields of a message that orders read.
     fn pick(&mut self, draft: &Draft, reads: fn(&[u8], Tag) -> bool) {
         self.draft.begin(draft.msg_type());
         for at in 0..draft.len() {
@@ -515,7 +519,7 @@ impl Notes {
         self.write(outbox)
     }
 
-    /// Applies a note that was kept at this time.
+    /// Applies a note. `at` is the time at which the note was written.
     pub fn replay(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
         self.last_answer = self.last_answer.max(at.0);
         self.apply(at, GatewayNote::of(note).ok_or(NoteError::NotOurs)?)
@@ -550,7 +554,7 @@ impl Notes {
         }
     }
 
-    /// Repeats the call of a note.
+    /// Repeats the call of [`OrderTracker`] that a note records.
     fn apply_order(&mut self, at: Timestamp, note: OrderNote<'_>) -> Result<(), NoteError> {
         let (OrderNote::Outbound { venue, message, .. }
         | OrderNote::Inbound { venue, message }
@@ -561,7 +565,7 @@ impl Notes {
         match note {
             OrderNote::Outbound { client, .. } => {
                 let client = self.introduced_as(client)?;
-                // If the original call failed, this call fails in the same way.
+                // If the original call failed, this call fails in the same way, so the result is ignored.
                 let _ = self.orders.outbound(at, client, venue, &mut self.draft);
             }
             OrderNote::Inbound { .. } => drop(self.orders.heard(at, venue, &self.draft)),
@@ -571,7 +575,7 @@ impl Notes {
         Ok(())
     }
 
-    /// The session of a number.
+    /// The session with this number.
     fn introduced_as(&self, number: u32) -> Result<SessionId, NoteError> {
         let is_known = (number as usize) < self.known.len();
         is_known
@@ -579,7 +583,7 @@ impl Notes {
             .ok_or(NoteError::UnknownSession)
     }
 
-    /// Limits from a journal, with the key of this process; `None` beyond what a file may set.
+    /// Limits from a journal, with the hash key of this process. `None` when the limits exceed what a file may set.
     fn with_key(&self, limits: OrdersConfig) -> Option<OrdersConfig> {
         let may_be =
             limits.max_orders <= MAX_ORDERS && limits.max_sessions as usize <= MAX_SESSIONS;
@@ -590,7 +594,8 @@ impl Notes {
     }
 }
 
-/// A gateway's note for people: its name and its fields; fields of messages end with SOH. `None` for another note.
+/// A gateway's note as text for people: the name of the note and its fields. Fields of messages end with SOH. `None`
+/// when the note was not written by a gateway.
 #[must_use]
 pub fn note_text(note: &[u8]) -> Option<String> {
     GatewayNote::of(note).map(|note| note.to_string())

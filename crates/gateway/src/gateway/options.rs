@@ -1,7 +1,7 @@
 //! `Options`: the tables `[gateway]`, `[target.SESSION]` and `[client.SESSION]` of the file.
 //!
-//! Each key is declared once, in the registry of its table: reading, known keys, what a reload does with it and the tables
-//! of the page come from there (`UPDATE=1 cargo test -p fixwire-gateway --lib page` writes them).
+//! Each key is declared once, in the registry of its table. Reading, the list of known keys, the effect of a reload
+//! and the tables of the page are made from it (`UPDATE=1 cargo test -p fixwire-gateway --lib page` writes the page).
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -140,7 +140,7 @@ pub(super) fn restart_keys() -> Vec<&'static str> {
     keys.map(|key| key.name).collect()
 }
 
-/// The handling of a message for a session that is not logged on.
+/// What the gateway does with a message for a session that is not logged on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Away {
     /// The message is held, and sent when the session logs on.
@@ -181,12 +181,12 @@ pub(super) struct Client {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub away: Away,
-    /// How long the gateway holds a message; `None` for no limit: then responses and copies wait in the session, not in
-    /// the gateway.
+    /// How long the gateway holds a message. `None`: no limit, and then responses and copies wait in the session, not
+    /// in the gateway.
     pub time_to_live: Option<Nanos>,
     /// Whether orders for the session are tracked, so that responses find their client.
     pub follows: bool,
-    /// The form of ids; `None` for the common form.
+    /// The form of ids at this session; `None` for the common form.
     pub ids: Option<Rewriting>,
 }
 
@@ -197,13 +197,13 @@ struct TargetTable {
     ids: IdKeys,
 }
 
-/// The keys about the form of ids.
+/// The keys that set the form of ids.
 #[derive(Clone)]
 struct IdKeys {
     follows: bool,
     when: When,
     prefix: String,
-    /// The longest id; `None` for `max_id`.
+    /// The maximum length of an id; `None` means `max_id`.
     length: Option<usize>,
 }
 
@@ -227,7 +227,7 @@ impl IdKeys {
         Ok(())
     }
 
-    /// The form of ids that a table gives.
+    /// The form of ids that a table sets.
     fn rewriting(&self, table: TomlTable<'_>, max_id: usize) -> Result<Rewriting, Diagnostic> {
         let length = self.length.unwrap_or(max_id);
         Rewriting::new(self.when, self.prefix.as_bytes(), length).map_err(|error| {
@@ -243,7 +243,7 @@ impl IdKeys {
 struct Reader<'c> {
     errors: Vec<Diagnostic>,
     context: &'c GatewayContext<'c>,
-    /// The limits of `[gateway]`.
+    /// The key `max_id` of `[gateway]`.
     max_id: usize,
     max_orders: u64,
     max_held: u64,
@@ -256,7 +256,7 @@ impl TableReader for Reader<'_> {
     }
 }
 
-/// Reads the options. Invalid TOML has none: the reader of rules reports the error.
+/// Reads the options. Invalid TOML has no options: the reader of rules reports the error.
 pub(super) fn read(
     file: &TomlFile<'_>,
     errors: &mut Errors<'_>,
@@ -399,7 +399,7 @@ impl Reader<'_> {
                 };
             }
         }
-        // A chain of `away` sessions that is longer than the number of sessions has a loop.
+        // A chain of `away` redirections that is longer than the number of sessions must have a loop.
         for (first, value) in &targets {
             let mut at = *first;
             for _ in 0..options.targets.len() {
@@ -420,7 +420,7 @@ impl Reader<'_> {
                 }
             }
         }
-        // After an error no target redirects, so that no later check follows a loop.
+        // After an error all redirections are removed, so that later checks do not follow a loop.
         if !self.errors.is_empty() {
             options
                 .targets

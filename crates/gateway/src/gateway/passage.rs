@@ -5,7 +5,7 @@ use fixwire_ledger::bytes;
 bytes! {
     /// The kind of a forwarded or held message.
     Passage {
-        /// A request that opens or replaces an order: while it is held, a cancel of the order removes it.
+        /// A request that opens or replaces an order. While the request is held, a cancel of the order removes it.
         Opens = 0,
         /// Any other request.
         Sent = 1,

@@ -1,7 +1,7 @@
 //! `Queues`: many first-in first-out queues of records that share one memory limit.
 //!
-//! A record is a mark (one byte that may change), a length, and that number of bytes. The records of a row follow each
-//! other in its blocks, and continue in the next block. Blocks are allocated once and reused.
+//! A record is a mark (one byte that may change), a length, and that number of bytes. The records of a row follow one
+//! another in the blocks of the row; a record may continue in the next block. Blocks are allocated once and reused.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -13,25 +13,25 @@ use crate::orders::HeldAt;
 
 /// Bytes of records per block.
 const DATA: usize = 4092;
-/// Memory of a block and of its pointers, in bytes: one among the free blocks, and at most two in its row, whose list may be
-/// half empty.
+/// Memory of a block and of the pointers to it, in bytes: one pointer in the list of free blocks, and at most two in
+/// the row, whose list may be half empty.
 const BLOCK: usize = size_of::<Block>() + 3 * size_of::<Box<Block>>();
-/// Length of a record's mark and length, in bytes.
+/// Length of a record's head (mark and length), in bytes.
 const HEAD: usize = 1 + size_of::<u32>();
 /// The mark of a cancelled record.
 pub(super) const CANCELLED: u8 = b'x';
 
 type Block = [u8; DATA];
 
-/// Queue of the held messages of a target.
+/// The queue of the messages held for one target.
 #[derive(Default)]
 struct Row {
     blocks: VecDeque<Box<Block>>,
-    /// Position in the blocks where the first record begins.
+    /// Offset in the row's blocks at which the first record begins.
     start: usize,
-    /// Bytes of all records.
+    /// Bytes of all records in the row.
     len: usize,
-    /// Bytes of all records that have left the row: the position of the first record.
+    /// Bytes of all records that have left the row. This is the position of the first record.
     gone: u64,
     records: u64,
     /// Number of cancelled records. The first record is never cancelled.
@@ -39,12 +39,12 @@ struct Row {
 }
 
 impl Row {
-    /// Position in the blocks where a record begins.
+    /// Offset in the row's blocks at which a record begins.
     fn offset(&self, at: HeldAt) -> usize {
         self.start + (at.0 - self.gone) as usize
     }
 
-    /// Bytes in the blocks, in pieces.
+    /// A range of bytes in the row's blocks, in pieces.
     fn pieces(&self, mut at: usize, mut len: usize) -> impl Iterator<Item = &[u8]> {
         core::iter::from_fn(move || {
             let rest = &self.blocks.get(at / DATA)?[at % DATA..];
@@ -115,7 +115,7 @@ impl Queues {
         }
     }
 
-    /// Whether no row has a record.
+    /// Whether all rows are empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.records == 0
@@ -126,7 +126,7 @@ impl Queues {
         self.rows.len()
     }
 
-    /// The number of records of a row that are not cancelled, and the memory of all its records in bytes.
+    /// The number of records in a row that are not cancelled; and the memory of all records in the row, in bytes.
     pub fn size(&self, row: usize) -> (u64, u64) {
         let size = |row: &Row| {
             (
@@ -137,7 +137,7 @@ impl Queues {
         self.rows.get(row).map_or((0, 0), size)
     }
 
-    /// Number of blocks that a record needs in addition to the blocks of its row.
+    /// Number of blocks that a row needs in addition to its own for a record of this length.
     fn needed(&self, row: usize, len: usize) -> usize {
         let room = |row: &Row| row.blocks.len() * DATA - row.start - row.len;
         let room = self.rows.get(row).map_or(0, room);
@@ -179,7 +179,7 @@ impl Queues {
         row.write(row.offset(at), &[mark]);
     }
 
-    /// Cancels a record that still exists: it stays until it is the first.
+    /// Cancels a record that still exists. The record stays in the row until it is the first.
     pub fn cancel(&mut self, row: usize, at: HeldAt) {
         self.set_mark(row, at, CANCELLED);
         self.rows[row].cancelled += 1;
@@ -228,7 +228,7 @@ impl Queues {
         Some(self.get(row, self.first(row)?, record))
     }
 
-    /// Removes the first record of a row; returns whether there was one.
+    /// Removes the first record of a row; returns whether the row had one.
     pub fn pop(&mut self, row: usize) -> bool {
         let Some(row) = self.rows.get_mut(row).filter(|row| row.records > 0) else {
             return false;
@@ -253,8 +253,8 @@ impl Queues {
         true
     }
 
-    /// Writes a row: the start of the first record in its block, the number of records, and mark, length and bytes
-    /// of each.
+    /// Writes a row: the offset of the first record in its block, the number of records, then mark, length and bytes
+    /// of each record.
     pub fn put(&self, row: usize, to: &mut impl Put) {
         let row = &self.rows[row];
         (row.start as u32).put(to);
@@ -268,8 +268,8 @@ impl Queues {
         self.rows.resize_with(rows, Row::default);
     }
 
-    /// Sets where the first record of this empty row begins in its block; `None` if a block has no such position. The
-    /// caller must then add a record to the row.
+    /// Sets the offset at which the first record of this empty row begins in its block. `None` if a block has no such
+    /// offset. The caller must then append a record to the row.
     pub fn begin_at(&mut self, row: usize, at: usize) -> Option<()> {
         let is_empty = self.rows.get(row)?.blocks.is_empty();
         if at > DATA || !is_empty {

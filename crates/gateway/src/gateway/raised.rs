@@ -9,7 +9,7 @@ pub(super) struct Raised {
     pub(super) failed: Missed,
 }
 
-/// Whether a failure has occurred, and the sessions that did not get the message because of the failure.
+/// Whether a failure has occurred, and the sessions that did not get the message because of it.
 #[derive(Default)]
 pub(super) struct Missed {
     pub(super) happened: bool,

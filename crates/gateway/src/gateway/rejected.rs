@@ -1,5 +1,4 @@
-//! Handles a peer's Reject(3): the rejected request has failed, and its client receives the reject of the
-//! gateway.
+//! Handles a peer's Reject(3): the rejected request has failed, so its client receives a reject from the gateway.
 
 use alloc::vec::Vec;
 
@@ -13,7 +12,7 @@ use crate::orders::known::{asks, id_of};
 use crate::rules::RuleTrigger;
 
 impl Gateway {
-    /// Handles a Reject(3) of a session. `refused` is the rejected message, as it was sent.
+    /// Handles a Reject(3) from a session. `refused` is the rejected message, as it was sent.
     #[cold]
     pub(super) fn rejected(
         &mut self,
@@ -26,7 +25,7 @@ impl Gateway {
         let Some(of) = self.core.sessions.get(session.0 as usize) else {
             return;
         };
-        // The id of a copy cannot be distinguished from the same id of an order.
+        // An id in a copy cannot be distinguished from the same id of an order.
         let is_followed = of.follows && !of.gets_copies;
         self.core.counters.troubles += 1;
         (self.core.listener)(GatewayEvent::Trouble {
@@ -45,7 +44,7 @@ impl Gateway {
         if !asks(draft.msg_type()) || meant.is_some_and(|meant| meant != draft.msg_type()) {
             return;
         }
-        // If there is no room for the note, the order stays open, now and after a restart.
+        // If the outbox has no room for the note, the order stays open, now and after a restart.
         self.core.notes.set_time(now.wall);
         let client = match self.core.notes.begin(outbox) {
             Ok(_) => {
@@ -56,7 +55,7 @@ impl Gateway {
         };
         let Ok(Some(client)) = client else { return };
         let notes = &self.core.notes;
-        // If the order is also at another venue, where it is open or was answered, the client gets no reject.
+        // The client gets no reject if the order is also at another venue, where it is open or was answered.
         let is_order = matches!(draft.msg_type(), b"D" | b"AB");
         let id = draft.get(tag::CL_ORD_ID).filter(|_| is_order);
         let elsewhere = id
@@ -67,7 +66,7 @@ impl Gateway {
         }
     }
 
-    /// Keeps the message that a BusinessMessageReject names by RefSeqNum(45), if its BusinessRejectRefID(379) is
+    /// Keeps the message that a BusinessMessageReject(j) refers to by RefSeqNum(45), when BusinessRejectRefID(379) is
     /// absent or unknown.
     #[cold]
     pub(super) fn business_rejected(
@@ -94,8 +93,8 @@ impl Gateway {
         }
     }
 
-    /// Rejects a message to its client after the venue has rejected it. Third parties and account are not taken from
-    /// the message as sent, since rules may have written them.
+    /// Sends the client a reject of a message that the venue rejected. Third parties and account are not taken from
+    /// the message as sent, because rules may have written them.
     fn answer_rejected(
         &mut self,
         now: Now,
@@ -130,7 +129,7 @@ impl Gateway {
         work.refuse_as_rejected(reject);
     }
 
-    /// Runs the `[[on]]` entries for an event of a message of this session.
+    /// Runs the `[[on]]` entries for an event of a message that this session sent.
     #[cold]
     pub(super) fn happened_to(
         &mut self,

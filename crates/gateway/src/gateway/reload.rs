@@ -20,19 +20,19 @@ pub struct Reload {
     names: Vec<String>,
 }
 
-/// Why a reload failed; the gateway keeps its rules.
+/// Why a reload was refused; the gateway keeps its rules.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NotReloaded {
-    /// The sessions differ from the gateway's: other sessions, another order, or another version.
+    /// The sessions differ from the running gateway's: other sessions, another order, or another FIX version.
     Sessions,
-    /// `[gateway]` has other values for ids, the number of orders, or the limits of held or remembered
-    /// data.
+    /// `[gateway]` has changed values for ids, for the number of orders, or for the memory of held messages or
+    /// remembered values.
     Limits,
 }
 
 impl Reload {
-    /// Reads a file, as [`Gateway::load`].
+    /// Reads and checks a file, as [`Gateway::load`] does.
     ///
     /// # Errors
     ///
@@ -56,8 +56,8 @@ impl Reload {
 }
 
 impl Gateway {
-    /// Replaces the rules, tables and targets, all at once, before the next message. Orders stay as they are, and so do
-    /// all counts except the counts of [`matched`](Self::matched); counters named in rules continue under their names.
+    /// Replaces the rules, tables and targets, all at once, before the next message. Orders do not change. Counts
+    /// continue, except those of [`matched`](Self::matched); counters named in rules continue under their names.
     /// Afterwards `new` holds the old rules, so that another thread can free their memory.
     ///
     /// # Errors

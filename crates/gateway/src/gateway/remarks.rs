@@ -1,4 +1,4 @@
-//! [`Remark`]s: effects of a valid file that its author may not intend.
+//! [`Remark`]s on effects of a valid file that its author may not have intended.
 
 use alloc::format;
 use alloc::string::String;

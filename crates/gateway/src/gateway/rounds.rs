@@ -1,12 +1,12 @@
-//! Detects routing loops: messages sent to a session and back from it.
+//! Detects routing loops: messages that the gateway sends to a session and receives back from it.
 //!
 //! ```text
 //! PEER > rule sends to PEER > PEER sends it back > the rule ... at most MAX_ROUNDS times
 //! the gateway's own answer  > PEER sends it back > the gateway drops it
 //! ```
 //!
-//! A message is identified by its fields, without the fields that each gateway rewrites. The last [`SLOTS`] messages
-//! are kept; a restart forgets them.
+//! A message is recognised by its fields, except the fields that each gateway rewrites. Only the last [`SLOTS`]
+//! messages are remembered, and not across a restart.
 
 use alloc::vec::Vec;
 use core::hash::Hasher;
@@ -22,7 +22,7 @@ pub(super) const MAX_ROUNDS: u16 = 8;
 /// Number of messages kept.
 const SLOTS: usize = 1024;
 
-/// Fields of third parties, which change on a message's way.
+/// Routing fields of third parties, which gateways change on a message's way.
 const PARTIES: [Tag; 6] = [
     tag::ON_BEHALF_OF_COMP_ID,
     tag::ON_BEHALF_OF_SUB_ID,
@@ -43,11 +43,11 @@ pub(super) struct Sent {
     pub rule: Option<usize>,
 }
 
-/// The last messages sent to sessions that may send them back.
+/// The last messages that were sent to sessions that may send them back.
 pub(super) struct Rounds {
     pub(super) slots: Vec<Option<Sent>>,
     pub(super) hasher: SipHasher13,
-    /// Whether ids pass unchanged, so that messages with the same TransactTime can be distinguished by their ids.
+    /// Whether ids pass the gateway unchanged, so that ids distinguish messages with the same TransactTime(60).
     pub(super) ids_pass: bool,
 }
 
@@ -128,7 +128,7 @@ impl Rounds {
         hasher.finish()
     }
 
-    /// The record of a message from this session, if it was sent to the session before.
+    /// The record of this message, if it came from this session and was sent to the same session before.
     pub fn find(&self, session: SessionId, print: u64) -> Option<Sent> {
         let sent = (*self.slots.get(slot(print))?)?;
         ((sent.session, sent.print) == (session, print)).then_some(sent)
@@ -146,8 +146,8 @@ impl Rounds {
 }
 
 impl Print {
-    /// The hash of the message. It includes ids if they pass unchanged, or if the message has no time: then repeated
-    /// requests differ only by their ids.
+    /// The hash of the message. Ids are included if they pass unchanged, or if the message has no time, because
+    /// repeated requests then differ only by their ids.
     fn end(self, ids_pass: bool) -> u64 {
         match self.is_dated && !ids_pass {
             true => self.sum,

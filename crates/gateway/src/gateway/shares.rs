@@ -1,38 +1,38 @@
-//! `Shares`: the part of a limit that each client may use, so that no client uses all of it.
+//! `Shares`: how much of a limit each client may use, so that no client uses all of it.
 //!
 //! ```text
 //! max   | ANNA has       | BERT has | left        |     ANNA may use as much as is left; further messages are rejected
 //! ```
 //!
-//! The first client may use half, the next client half of the rest, and so on.
+//! The first client may use half of the limit, the next client half of the rest, and so on.
 
 use alloc::vec::Vec;
 
-/// Tenths of the limit from which an event reports the usage.
+/// Usage, in tenths of a limit, at which an event is raised.
 const TELL: u64 = 8;
-/// Tenths of the limit below which the next rise is reported again.
+/// Usage, in tenths of a limit, below which the event may be raised again.
 const TELL_AGAIN: u64 = 6;
 
-/// A limit, and the clients' shares of it.
+/// A limit, and each client's share of it.
 pub(super) struct Shares {
     pub(super) max: u64,
-    /// The configured share of each session, by place.
+    /// The configured share of each session, by index.
     pub(super) own: Vec<Option<u64>>,
     /// Whether there is more than one client.
     pub(super) is_shared: bool,
-    /// While all clients together use less than this, no client can have reached its share.
+    /// While all clients together use less than this, no client can have used its share.
     pub(super) calm: u64,
-    /// For each client, whether an event has reported that the client has used most of its share.
+    /// For each client, whether an event has reported that its share is nearly used.
     pub(super) told: Vec<bool>,
     pub(super) told_all: bool,
 }
 
-/// A limit that is nearly reached.
+/// An event: a limit, or a client's share of it, is nearly used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Most {
     /// The client whose share is nearly used; `None` for the whole limit.
     pub client: Option<usize>,
-    /// Usage and limit, in the limit's unit.
+    /// Usage and limit, in the unit of the limit.
     pub taken: u64,
     pub of: u64,
 }
@@ -61,18 +61,18 @@ impl Shares {
         *self = Self::new(self.max, other.own.clone(), other.is_shared);
     }
 
-    /// The same shares for another gateway, with no usage reported yet.
+    /// The same shares for another gateway, for which no event was raised yet.
     pub fn anew(&self) -> Self {
         Self::new(self.max, self.own.clone(), self.is_shared)
     }
 
-    /// Whether usage is so low that no client has to be checked.
+    /// Whether usage is so low that the shares of clients need no check.
     #[inline]
     pub fn is_calm(&self, total: u64) -> bool {
         total < self.calm
     }
 
-    /// The maximum for a client while all clients use `total` and this client uses `has` of that.
+    /// The maximum that a client may use, while all clients together use `total` and this client uses `has` of it.
     pub fn may(&self, client: usize, has: u64, total: u64) -> u64 {
         let reach = has + self.max.saturating_sub(total);
         match self.own(client) {
@@ -87,7 +87,7 @@ impl Shares {
         self.own.get(client).copied().flatten()
     }
 
-    /// The event about the whole limit, if it is due at this usage of all clients together.
+    /// The event about the whole limit, if all clients together now use so much that it is due.
     pub fn look_at_all(&mut self, total: u64) -> Option<Most> {
         crossed(&mut self.told_all, total, self.max).then_some(Most {
             client: None,
@@ -96,8 +96,8 @@ impl Shares {
         })
     }
 
-    /// The event about a client's share or the whole limit, if it is due after a client has used more. An event is due
-    /// once, until usage has dropped.
+    /// The event about a client's share or about the whole limit, if it is due after this client's usage has grown.
+    /// The event is due once, until usage has dropped again.
     pub fn look(&mut self, client: usize, has: u64, total: u64) -> Option<Most> {
         let may = self.may(client, has, total);
         if let Some(told) = self.told.get_mut(client)
@@ -113,8 +113,8 @@ impl Shares {
     }
 }
 
-/// Whether the usage has just reached [`TELL`] tenths of a limit. `told` is kept until the usage falls below
-/// [`TELL_AGAIN`] tenths.
+/// Whether usage has just reached [`TELL`] tenths of a limit. `told` stays set until usage falls below [`TELL_AGAIN`]
+/// tenths.
 fn crossed(told: &mut bool, taken: u64, of: u64) -> bool {
     let tenths = taken.saturating_mul(10);
     if tenths >= of.saturating_mul(TELL) {

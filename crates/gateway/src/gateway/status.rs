@@ -17,13 +17,13 @@ const CONNECTED: &[u8] = b"1";
 const DOWN_EXPECTED_UP: &[u8] = b"2";
 const DOWN_EXPECTED_DOWN: &[u8] = b"3";
 
-/// An answer before it is written.
+/// A status response before it is written.
 pub(super) struct Status<'a> {
     /// The session that receives the response.
     pub to: SessionId,
     pub dictionary: &'a Dictionary,
     pub message: &'a Message<'a>,
-    /// The CompIDs of peers in order, with their sessions.
+    /// The CompIDs of peers, sorted, with their sessions.
     pub peers: &'a [(Vec<u8>, usize)],
     /// For each session, whether it is logged on.
     pub active: &'a [bool],
@@ -34,7 +34,7 @@ pub(super) struct Status<'a> {
 }
 
 impl Status<'_> {
-    /// Writes the requested peers, or all peers if the request names none.
+    /// Writes the status of the requested peers; of all peers if the request names none.
     pub fn write(&self, outbox: &mut Outbox) -> Result<(), BodyError> {
         let mut body = outbox.begin(self.to, STATUS_RESPONSE);
         turned(self.dictionary, self.message, &mut body);

@@ -34,13 +34,13 @@ const OPENING: [&[u8]; 10] = [
 #[derive(Clone, Copy)]
 enum Back {
     Nobody,
-    /// The client that an id in the response names.
+    /// The client to which an id in the response belongs.
     Heard(ReportAddressee),
-    /// The client whose message a BusinessMessageReject rejects, and whether that message was an order.
+    /// The client whose message a BusinessMessageReject(j) rejects, and whether that message was an order.
     Refused(SessionId, bool),
 }
 
-/// A message while its outcomes are carried out.
+/// A message, while the outcomes of the rules for it are carried out.
 pub(super) struct Work<'w> {
     core: &'w mut Core,
     rules: &'w Rules,
@@ -51,18 +51,19 @@ pub(super) struct Work<'w> {
     message: &'w Message<'w>,
     outbox: &'w mut Outbox,
     back: Back,
-    /// Number of targets that got the message.
+    /// Number of targets that received the message.
     given: usize,
-    /// Why the first target did not get the message.
+    /// The first failure of the message.
     trouble: Option<Trouble>,
     answered: bool,
     /// Whether the gateway holds the message, and rejects it to its source if it cannot be delivered.
     holds: bool,
-    /// Whether the reject could not be written: then the session, which keeps room for it, sends a reject.
+    /// Whether the gateway had no room for the reject. If so, the session sends a reject, for which it always keeps
+    /// room.
     unanswered: bool,
-    /// Whether `[[on]]` entries are running: their failures raise no further event.
+    /// Whether `[[on]]` entries are running. Their failures raise no further event.
     happened: bool,
-    /// Number of times the message has come back from its source and was sent to it again.
+    /// How many times the message has come back from its source and was sent there again.
     rounds: u16,
     /// The rule that sends the message.
     rule: Option<usize>,
@@ -104,8 +105,8 @@ impl<'w> Work<'w> {
         self.core.recalled.clear();
         if let Err(trouble) = self.before() {
             self.trouble(self.rule, Target::Unknown, trouble);
-            // The gateway rejects no response. When a note of the response did not fit, the session rejects it, so that
-            // the peer may send it again.
+            // The gateway never rejects a response. When there was no room for the response's note, the session
+            // rejects it, so that the peer may send it again.
             self.unanswered = self.is_answer() && matches!(trouble, Trouble::NotWritten(_));
         } else {
             let remembered = core::mem::take(&mut self.core.recalled);
@@ -140,7 +141,7 @@ impl<'w> Work<'w> {
             self.refuse(trouble);
         }
         if self.holds && (self.given > 1 || self.answered) {
-            // If there is no room for this note, the source may get a second reject.
+            // If the outbox has no room for this note, the source may get a second reject.
             let _ = self.core.notes.not_to_answer(self.outbox);
         }
         if self.core.notes.has_most() {
@@ -152,7 +153,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Returns the message also to another client, if it is about an order of this client. The rules evaluate the
+    /// Returns the message to a second client too, if it is about an order of that client. The rules evaluate the
     /// message again, with the values remembered for that order.
     #[cold]
     fn tell_reached(&mut self, reached: ReportAddressee, scratch: &mut RuleScratch) {
@@ -169,7 +170,7 @@ impl<'w> Work<'w> {
         };
         let (rules, message, source) = (self.rules, self.message, self.source);
         let mut each = |rule: usize, outcome: RuleOutcome<'_>| {
-            // Only `return` is carried out: the other actions were carried out for the first client.
+            // Only `return` is carried out now: the other actions were carried out for the first client.
             if matches!(outcome, RuleOutcome::Return { .. }) {
                 self.outcome(rule, outcome);
             }
@@ -178,7 +179,7 @@ impl<'w> Work<'w> {
         self.core.recalled = remembered;
     }
 
-    /// Rejects the message to its source.
+    /// Sends the source a reject of the message.
     pub(super) fn refuse(&mut self, trouble: Trouble) {
         self.core.text.clear();
         self.core.text.extend_from_slice(trouble.text().as_bytes());
@@ -193,7 +194,8 @@ impl<'w> Work<'w> {
         self.answer(RejectKind::Fitting, Some(trouble));
     }
 
-    /// Rejects the message to its source because its target rejected it, with the text of the target's Reject.
+    /// Sends the source a reject because the target rejected the message; the reject has the text of the target's
+    /// Reject(3).
     pub(super) fn refuse_as_rejected(&mut self, reject: &Message<'_>) {
         self.core.text.clear();
         let why = Trouble::Rejected.text().as_bytes();
@@ -216,7 +218,8 @@ impl<'w> Work<'w> {
         msg_type == b"j" || (answers(msg_type) && !asks(msg_type))
     }
 
-    /// Whether the message opens or changes orders at its destination. A Quote(S) from a venue is a response.
+    /// Whether the message opens or changes orders at its destination. A Quote(S) from a venue does not: it is a
+    /// response.
     #[cold]
     fn opens_orders(&self) -> bool {
         match self.message.msg_type() {
@@ -225,7 +228,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Runs the steps before any rule.
+    /// Runs the steps that precede the rules.
     fn before(&mut self) -> Result<(), Trouble> {
         if let Err(error) = self.core.notes.begin(self.outbox)? {
             (self.core.listener)(GatewayEvent::Note(error));
@@ -257,8 +260,8 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Finds the client of the message that a BusinessMessageReject rejects: by BusinessRejectRefID(379), which is
-    /// optional, or else by RefSeqNum(45).
+    /// Finds the client of the message that a BusinessMessageReject(j) rejects: by BusinessRejectRefID(379), or, if
+    /// that optional field is missing or unknown, by RefSeqNum(45).
     #[cold]
     fn find_refused(&mut self) -> Result<(), Trouble> {
         let message = self.message;
@@ -323,7 +326,7 @@ impl<'w> Work<'w> {
                 self.note_failure(rule, Target::Unknown, done);
             }
             RuleOutcome::Reject { kind, text } => {
-                // A BusinessMessageReject is never rejected, since the peer could reject the reject in turn.
+                // A BusinessMessageReject(j) is never rejected, because the peer could reject the reject in turn.
                 if !self.answered && self.message.msg_type() != b"j" {
                     self.core.text.clear();
                     self.core.text.extend_from_slice(plain(text));
@@ -366,7 +369,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Records a failure: the source receives a reject if no session gets the message.
+    /// Records a failure. The source receives a reject if no session gets the message.
     fn trouble(&mut self, rule: Option<usize>, target: Target, trouble: Trouble) {
         self.trouble = self.trouble.or(Some(trouble));
         self.tell(rule, target, trouble);
@@ -383,7 +386,7 @@ impl<'w> Work<'w> {
         });
     }
 
-    /// Checks that the rule names the type of a request that may reach the orders of all clients.
+    /// Checks a request that may reach the orders of all clients: the rule must name its MsgType(35).
     fn may_reach(&self, rule: usize, draft: &Draft) -> Result<(), Trouble> {
         let is_allowed =
             !reaches_all(draft.msg_type()) || self.rules.names_type(rule, draft.msg_type());
@@ -414,7 +417,7 @@ impl<'w> Work<'w> {
         self.pass(to, draft, convert, Passing::Sent(out))
             .inspect_err(|_| {
                 if out != Out::Other {
-                    // If there is no room for this note, the order stays open, now and after a restart.
+                    // If the outbox has no room for this note, the order stays open, now and after a restart.
                     let _ = self.core.notes.not_sent(to, self.outbox);
                 }
             })
@@ -453,7 +456,7 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// The session that sent the request of this response.
+    /// The session that sent the request to which this message responds.
     fn asked(&self) -> Option<usize> {
         let client = match self.back {
             Back::Heard(heard) => heard.client,
@@ -469,8 +472,8 @@ impl<'w> Work<'w> {
             Back::Heard(heard) if notes.orders().restore(heard, draft) => heard.client,
             Back::Refused(client, _) => {
                 draft.set(tag::BUSINESS_REJECT_REF_ID, &self.core.own_id);
-                // RefSeqNum names the gateway's message to the venue, which the client never saw; the MsgSeqNum of the
-                // client's message is not stored.
+                // RefSeqNum(45) refers to the gateway's message to the venue, which the client never saw. The
+                // MsgSeqNum(34) of the client's message is not stored.
                 draft.set(tag::REF_SEQ_NUM, b"0");
                 client
             }
@@ -488,15 +491,15 @@ impl<'w> Work<'w> {
         self.pass(client, draft, convert, Passing::Returned)
     }
 
-    /// The session to which a message for session `to` goes now. A message about an order goes to the session that has
-    /// the order; a copy, given without a draft, is not about an order.
+    /// The session to which a message for session `to` goes now, after `away` redirections. A message about an order
+    /// goes to the session that has the order. A copy is given without a draft; it is not about an order.
     fn target(&self, to: usize, draft: Option<&Draft>) -> Result<usize, Trouble> {
         let away = |at: usize| {
             let session = &self.core.sessions[at];
             let is_void = !self.open[at] && session.time_to_live.is_none();
             match (self.active[at], session.away) {
                 (true, _) => None,
-                // A message written for the session now would be lost when its trading session opens.
+                // A message written now would be lost when the session's next trading session starts.
                 (false, Away::Hold) if is_void => Some(Away::Reject),
                 (false, away) => Some(away),
             }
@@ -531,7 +534,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Sends the source the status of the sessions.
+    /// Sends the source a response with the status of the sessions.
     fn answer_status(&mut self) {
         if self.answered {
             return;
@@ -562,8 +565,8 @@ impl<'w> Work<'w> {
         };
         let own = |tag| Some((self.core.notes.number(self.source)?, self.message.get(tag)?));
         let orders = self.core.notes.orders();
-        // For a possible resend of a known order, an ExecutionReport would look like a report of the order at the
-        // venue.
+        // For a possible resend (PossResend(97)=Y) of a known order, an ExecutionReport would look like a report on
+        // the order at the venue.
         let again = self.message.is_poss_resend()
             && own(tag::CL_ORD_ID).is_some_and(|(client, id)| orders.remembers(client, id));
         let kind = match kind {

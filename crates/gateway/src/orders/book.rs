@@ -1,9 +1,9 @@
 //! The ids in memory.
 //!
-//! Each is a *name*: a client's id of one kind at one venue, with the id that the venue knows. The names of one
-//! order (its own and those of its replacements and cancels) form a *chain*. A name is open while responses are
-//! expected. A closed name is forgotten when room is needed, unless an open name needs it to restore the ids of
-//! reports: then it is held.
+//! Each id is a *name*: a client's id of one kind at one venue, together with the id that the venue knows. The names
+//! of one order (its own name, and those of its replaces and cancels) form a *chain*. A name is open while responses
+//! are expected. A closed name may be forgotten when room is needed, unless an open name needs it to restore the ids
+//! in reports: such a closed name is held.
 //!
 //! ```text
 //!              report, reject                    last open name that needs it closes
@@ -80,16 +80,16 @@ pub(super) struct Link {
 bytes! {
     /// The list in which a name is; each name is in exactly one.
     Queue {
-        /// Open names, the longest quiet first.
+        /// Open names; those without messages for the longest time come first.
         Open = 0,
         /// Closed names that an open name needs.
         Held = 1,
-        /// Closed names, the first to be forgotten first.
+        /// Closed names that may be forgotten; the first to be forgotten comes first.
         Closed = 2,
     }
 }
 
-/// The key of a name.
+/// The id by which a name is found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum By {
     /// The id that the client gave.
@@ -113,22 +113,22 @@ pub(super) struct Name {
     pub(super) kind: IdKind,
     pub(super) purpose: Purpose,
     pub(super) state: State,
-    /// Time when the name was made.
+    /// Time at which the name was made.
     pub(super) began: Timestamp,
     pub(super) touched: Timestamp,
     /// Whether the venue has responded about the name.
     pub(super) is_answered: bool,
-    /// Serial number of the name's opening.
+    /// Serial number that the name got when it was opened.
     pub(super) opened: u64,
     /// The name that this name's request replaces or cancels.
     pub(super) before: Link,
     pub(super) chain: u32,
     /// Number of open names that need this name.
     pub(super) needed: u32,
-    /// Position of the message that began the name, if the gateway holds it; not part of the state.
+    /// Position of the message that began the name, if the gateway holds the message. Not part of the state.
     pub(super) held: Option<HeldAt>,
     pub(super) lens: [u8; 3],
-    /// The hash by which the name is found, for each of [`By::ALL`]; `None` when the name is not found by this id.
+    /// The hash under which the name is found, for each of [`By::ALL`]; `None` when the name is not found by this id.
     pub(super) indexed: [Option<u32>; 3],
     pub(super) queue: Queue,
     pub(super) earlier: u32,
@@ -169,7 +169,7 @@ const FREE: Name = Name {
 pub(super) struct Chain {
     /// The number of the name that began the order.
     pub(super) id: u64,
-    /// The list or cross that the order is in.
+    /// The list or cross to which the order belongs.
     pub(super) within: Link,
     /// The open names, in the order in which they were opened.
     pub(super) first: u32,
@@ -178,7 +178,7 @@ pub(super) struct Chain {
     pub(super) names: u32,
 }
 
-/// Ends of a list of names.
+/// The ends of a list of names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     pub(super) first: u32,
@@ -214,11 +214,11 @@ pub(super) struct Book {
     /// Three ids for each name, each with room for `id_max` bytes.
     pub(super) text: Vec<u8>,
     pub(super) id_max: usize,
-    /// Places for each of [`By::ALL`].
+    /// The index for each of [`By::ALL`].
     pub(super) places: [Places; 3],
     pub(super) queues: [Ends; 3],
     pub(super) hasher: SipHasher13,
-    /// For each client, in order, the number of its names that may not be forgotten.
+    /// Each client with the number of its names that may not be forgotten, sorted by client.
     pub(super) kept: Vec<(SessionId, u32)>,
     /// The number of the next name.
     pub(super) next_number: u64,
@@ -250,7 +250,7 @@ impl Book {
             places: [places.clone(), places.clone(), places],
             queues: [EMPTY; 3],
             hasher: SipHasher13::new_with_key(&seed),
-            // Memory for further clients is allocated when they appear.
+            // Memory for more clients is allocated when they appear.
             kept: Vec::with_capacity(256),
             next_number: 1,
             next_opened: 1,
@@ -270,12 +270,12 @@ impl Book {
         self.names.len() - self.free.len()
     }
 
-    /// Number of names that could be made now: free places, and names that may be forgotten.
+    /// Number of names that could be made now: free places plus names that may be forgotten.
     pub(super) fn room(&self) -> usize {
         self.free.len() + self.queues[Queue::Closed as usize].len as usize
     }
 
-    /// Number of names that may not be forgotten: of this client, and of all clients.
+    /// Number of this client's names that may not be forgotten.
     pub(super) fn kept_of(&self, client: SessionId) -> u32 {
         let at = self.kept.binary_search_by_key(&client, |(one, _)| *one);
         at.map_or(0, |at| self.kept[at].1)
@@ -354,7 +354,8 @@ impl Book {
         (link.number != 0 && name.number == link.number).then_some(link.place)
     }
 
-    /// Makes a name; without a free place, the name to be forgotten first makes room. `None` if there is no room.
+    /// Makes a name. Without a free place, the first name that may be forgotten makes room. `None` if there is no
+    /// room.
     pub(super) fn make(
         &mut self,
         now: Timestamp,
@@ -422,7 +423,7 @@ impl Book {
         self.free.push(place);
     }
 
-    /// Forgets the name to be forgotten first; returns whether there was such a name.
+    /// Forgets the first name that may be forgotten; returns whether there was one.
     pub(super) fn forget_oldest(&mut self) -> bool {
         let oldest = self.queues[Queue::Closed as usize].first;
         if oldest != NOWHERE {
@@ -431,7 +432,7 @@ impl Book {
         oldest != NOWHERE
     }
 
-    /// Whether the longest quiet open name was quiet for at least this time.
+    /// Whether the open name with the oldest activity has been quiet for at least this time.
     pub(super) fn is_quiet(&self, now: Timestamp, quiet: Nanos) -> bool {
         let place = self.queues[Queue::Open as usize].first;
         let long = |name: &Name| {
@@ -441,7 +442,8 @@ impl Book {
         self.names.get(place as usize).is_some_and(long)
     }
 
-    /// Forgets the open name without messages for the longest time; returns whether there was such a name.
+    /// Forgets the open name with the oldest activity, if it has been quiet for at least `quiet`; returns whether it
+    /// did.
     pub(super) fn forget_quiet(&mut self, now: Timestamp, quiet: Nanos) -> bool {
         let found = self.is_quiet(now, quiet);
         if found {
@@ -462,7 +464,7 @@ impl Book {
         self.join(place);
     }
 
-    /// Adds an open name to its chain, and holds the names that it needs.
+    /// Adds an open name to its chain, and holds the closed names that it needs.
     pub(super) fn join(&mut self, place: u32) {
         let (at, before) = (self.name(place).chain, self.name(place).before);
         if let Some(chain) = self.chains.get_mut(at as usize) {
@@ -514,7 +516,7 @@ impl Book {
         self.settle(place);
     }
 
-    /// Closes all names of an ended order.
+    /// Closes all names of an order that has ended.
     pub(super) fn end(&mut self, place: u32) {
         let at = self.name(place).chain as usize;
         if at >= self.chains.len() {
@@ -540,7 +542,7 @@ impl Book {
         }
     }
 
-    /// Moves a name to the end of the list where it belongs.
+    /// Moves a name to the end of the list to which it belongs.
     fn settle(&mut self, place: u32) {
         let name = self.name(place);
         let queue = match (name.state.is_open(), name.needed) {

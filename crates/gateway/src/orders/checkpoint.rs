@@ -7,8 +7,8 @@
 //! name   = see `SavedName`
 //! ```
 //!
-//! Numbers are little-endian. Names are in the order of their lists, in which they are forgotten; they refer to
-//! each other by number, 0 is none.
+//! Numbers are little-endian. Names are in the order of their lists, which is the order in which they may be
+//! forgotten. They refer to each other by number; 0 means no name.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -21,16 +21,16 @@ use siphasher::sip::SipHasher24;
 use super::book::{ANSWERED, By, Link, Queue, SavedName};
 use super::{OrderTracker, OrdersConfig, OrdersError, Rewriting, Venue};
 
-/// Maximum of a restored counter, so that counting cannot overflow.
+/// Maximum value of a restored counter, so that counting cannot overflow.
 const COUNT_MAX: u64 = 1 << 62;
 
-/// Why bytes are not a checkpoint, or do not fit these limits.
+/// Why bytes are not a checkpoint, or why the checkpoint does not fit the limits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CheckpointError {
     /// The checkpoint is truncated, bytes follow it, or its content is invalid.
     Content,
-    /// More names, more venues or longer ids than the limits allow.
+    /// The checkpoint has more names, more venues or longer ids than the limits allow.
     Room,
     /// The limits are invalid.
     Config(OrdersError),
@@ -48,7 +48,7 @@ impl fmt::Display for CheckpointError {
 
 impl core::error::Error for CheckpointError {}
 
-/// Writes and reads the configuration without the key of the hash tables, which a reader sets.
+/// Writes and reads the configuration without the key of the hash tables; a reader sets the key.
 impl<'a> Wire<'a> for OrdersConfig {
     fn put(&self, to: &mut impl Put) {
         for number in [self.max_orders, self.max_sessions, self.max_id as u32] {
@@ -71,8 +71,8 @@ impl<'a> Wire<'a> for OrdersConfig {
 }
 
 impl OrderTracker {
-    /// A hash of the state: equal for two [`OrderTracker`]s that will answer all calls alike; others differ,
-    /// except by a chance of 1 in 2^64. Allocates nothing; takes as long as writing a checkpoint.
+    /// A hash of the state. It is equal for two [`OrderTracker`]s that will answer all calls alike; for others it
+    /// differs, except by a chance of 1 in 2^64. Allocates nothing. Takes as long as writing a checkpoint.
     #[must_use]
     pub fn state_hash(&self) -> u64 {
         let mut hasher = SipHasher24::new();
@@ -80,8 +80,8 @@ impl OrderTracker {
         hasher.finish()
     }
 
-    /// Appends a checkpoint to the bytes. [`OrdersConfig`] and the forms of [`set_venue`](Self::set_venue) are not
-    /// in it, nor is a checksum.
+    /// Appends a checkpoint to the bytes. It contains neither [`OrdersConfig`], nor the forms of ids set with
+    /// [`set_venue`](Self::set_venue), nor a checksum.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         self.put(bytes);
     }
@@ -99,7 +99,7 @@ impl OrderTracker {
         }
     }
 
-    /// Takes [`OrderTracker`] from the beginning of bytes, where [`put`](Self::put) wrote them.
+    /// Reads an [`OrderTracker`] from the beginning of the bytes, where [`put`](Self::put) wrote it.
     pub(crate) fn take(from: &mut &[u8], config: OrdersConfig) -> Result<Self, CheckpointError> {
         let mut orders = Self::new(config).map_err(CheckpointError::Config)?;
         let [next_number, next_opened] =
@@ -134,7 +134,7 @@ impl OrderTracker {
         Ok(orders)
     }
 
-    /// Takes the counters; returns the next number of a name and of an opening.
+    /// Reads the counters; returns the next serial numbers of a name and of an opening.
     fn take_counters(&mut self, from: &mut &[u8]) -> Option<[u64; 2]> {
         self.refused = u64::take(from)?;
         self.rewritten = u64::take(from)?;
@@ -147,11 +147,11 @@ impl OrderTracker {
         may_be.then_some(next)
     }
 
-    /// Changes the limits. Without room, names that may be forgotten are forgotten.
+    /// Changes the limits. When the new limits leave less room, names that may be forgotten are forgotten.
     ///
     /// # Errors
     ///
-    /// [`CheckpointError::Room`] and [`CheckpointError::Config`]; then nothing has changed.
+    /// [`CheckpointError::Room`] and [`CheckpointError::Config`]; in both cases nothing has changed.
     pub fn reconfigure(&mut self, config: OrdersConfig) -> Result<(), CheckpointError> {
         let mut fewer = self.clone();
         while fewer.book.len() > config.max_orders as usize && fewer.book.forget_oldest() {}

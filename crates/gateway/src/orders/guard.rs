@@ -1,4 +1,4 @@
-//! Limits a client to its own orders in messages that name orders by a venue's ids.
+//! Limits a client to its own orders when its messages refer to orders by a venue's ids.
 
 use fixwire_protocol::{SessionId, tag};
 
@@ -8,12 +8,12 @@ use super::{OrderTracker, OrdersError};
 use crate::Draft;
 
 impl OrderTracker {
-    /// Ensures that no id in a client's message to a venue names another client's order. To be called before
-    /// [`outbound`](Self::outbound). It changes only the message, so it is not repeated after a crash.
+    /// Ensures that no id in a client's message to a venue refers to another client's order. To be called before
+    /// [`outbound`](Self::outbound). The call changes only the message, so it is not repeated after a crash.
     ///
-    /// OrderID(37) stays if a report has given it for an order of this client. Another OrderID, and
-    /// SecondaryOrderID(198), which is not tracked, is removed if ClOrdID(11) or OrigClOrdID(41) also names the
-    /// order: these are always the client's own.
+    /// An OrderID(37) stays if a report has given it for an order of this client. Another OrderID, and any
+    /// SecondaryOrderID(198), which is not tracked, is removed if ClOrdID(11) or OrigClOrdID(41) also identifies the
+    /// order: those are always the client's own.
     ///
     /// # Errors
     ///
@@ -65,8 +65,8 @@ impl OrderTracker {
         name.is_some_and(|name| self.book.name(name).client == client)
     }
 
-    /// Whether a client's id names the same order as the venue's id at this index: the last client's id before it (in
-    /// an entry of a group, the first of the entry), or the next client's id.
+    /// Whether a client's id identifies the same order as the venue's id at this index: the last client's id before
+    /// it (in a group entry, the first field of the entry), or the next client's id.
     fn is_named(
         &self,
         naming: &Naming,
@@ -87,7 +87,7 @@ impl OrderTracker {
             || self.book.at_venue(venue, kind, id).is_some_and(is_theirs)
     }
 
-    /// Writes the ClOrdID that the venue knows. An unknown ClOrdID stays unchanged.
+    /// Replaces a client's ClOrdID by the one that the venue knows. An unknown ClOrdID stays unchanged.
     fn translate(
         &self,
         client: SessionId,

@@ -1,4 +1,4 @@
-//! Orders whose messages the caller holds unsent.
+//! Orders whose messages the caller holds and has not sent.
 
 use alloc::vec::Vec;
 
@@ -12,8 +12,8 @@ use super::table::IdKind;
 use crate::Draft;
 
 impl OrderTracker {
-    /// Records where the message that began the order or request of its ClOrdID(11) is held. The message is given
-    /// as the venue would see it.
+    /// Records where a message is held that begins the order or request of its ClOrdID(11). The message is given as
+    /// the venue would see it.
     pub(crate) fn set_held(&mut self, venue: SessionId, message: &Draft, at: HeldAt) {
         if let Some(name) = self.began_by(venue, message) {
             self.book.set_held(name, Some(at));
@@ -34,8 +34,8 @@ impl OrderTracker {
         self.book.at_venue(venue, IdKind::Order, id)
     }
 
-    /// Places of the held messages of an order, if none of them was sent: the order first, then its replaces, in
-    /// order. The id may be the order's or a replace's. Empty if the venue may have the order.
+    /// Positions of the held messages of an order, if none of them was sent: first the order, then its replaces in
+    /// sequence. `id` may be the order's ClOrdID or a replace's. Empty if the venue may have the order.
     pub(crate) fn held_order(&self, client: SessionId, venue: SessionId, id: &[u8]) -> Vec<HeldAt> {
         let named = self.book.of_client(client, venue, IdKind::Order, id);
         let names =

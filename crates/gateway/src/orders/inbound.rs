@@ -11,18 +11,18 @@ use crate::Draft;
 /// Maximum number of replaced ids of one order.
 pub(super) const MAX_REPLACED: usize = 32;
 
-/// The client that receives a venue's message, and the order or request of the message.
+/// The client that receives a venue's message, and the order or request that the message is about.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportAddressee {
     /// The session of the client.
     pub client: SessionId,
     about: Link,
-    /// Another client and its order, which the first client's request has reached.
+    /// A second client and its order, if the first client's request has affected that order.
     reached: Option<(SessionId, Link)>,
 }
 
 impl ReportAddressee {
-    /// The client whose order another client's request has reached; it receives the message too.
+    /// The second client, whose order was affected by the first client's request. It receives the message too.
     #[must_use]
     pub fn reached(self) -> Option<Self> {
         let (client, about) = self.reached?;
@@ -35,8 +35,8 @@ impl ReportAddressee {
 }
 
 impl OrderTracker {
-    /// Handles a message from a venue: finds the receiving client, restores the client's own ids in the message,
-    /// and updates the state of its order. As [`heard`](Self::heard), then [`restore`](Self::restore).
+    /// Handles a message from a venue: finds the client that receives it, restores the client's own ids in it, and
+    /// updates the state of the client's order. The same as [`heard`](Self::heard), then [`restore`](Self::restore).
     pub fn inbound(
         &mut self,
         now: Timestamp,
@@ -48,9 +48,9 @@ impl OrderTracker {
         Some(heard.client)
     }
 
-    /// Finds the client that receives a venue's message, and updates the state of its order. The client is found
-    /// by ClOrdID(11), then OrigClOrdID(41), then OrderID(37); for other messages by the ids of their row in
-    /// [`ANSWERS`](table::ANSWERS), first to last.
+    /// Finds the client that receives a venue's message, and updates the state of the order. For an order, the client
+    /// is found by ClOrdID(11), then OrigClOrdID(41), then OrderID(37). For other messages it is found by the ids in
+    /// their row of [`ANSWERS`](table::ANSWERS), first to last.
     ///
     /// `None` if no id in the message is known; such a message counts as unsolicited.
     pub fn heard(
@@ -84,7 +84,7 @@ impl OrderTracker {
             b"8" if let Some(reached) = reached => self.reach(now, about, reached, draft),
             b"8" if self.book.name(about).kind == IdKind::Order => self.execution(about, draft),
             b"9" => self.cancel_reject(order, before, draft),
-            // MarketDataRequestReject: the request opened no subscription.
+            // MarketDataRequestReject(Y): the request opened no subscription.
             b"Y" => self.book.close(about, State::Ended),
             _ => {}
         }
@@ -94,7 +94,8 @@ impl OrderTracker {
     /// Writes the client's own ids into a message that was [`heard`](Self::heard), or into a copy of it. An id of
     /// another client never reaches this client; see [`Stranger`].
     ///
-    /// Returns `false` if the order has been forgotten, which is possible if messages were sent since.
+    /// Returns `false` if the order has been forgotten meanwhile, which is possible if messages were sent since
+    /// `heard`.
     pub fn restore(&self, heard: ReportAddressee, draft: &mut Draft) -> bool {
         let about = self.book.follow(heard.about);
         if let Some(about) = about {
@@ -103,8 +104,8 @@ impl OrderTracker {
         about.is_some()
     }
 
-    /// The client's ids of the order of a message that was [`heard`](Self::heard): the message's id first, then
-    /// the id that it was to replace or cancel, and so on; at most 32. None if the message is not about an order.
+    /// The client's ids of the order of a message that was [`heard`](Self::heard): first the id in the message, then
+    /// the id that it was to replace or cancel, and so on; at most 32. Empty if the message is not about an order.
     pub fn own_ids(&self, heard: ReportAddressee) -> impl Iterator<Item = &[u8]> {
         let about = self.book.follow(heard.about);
         let about = about.filter(|about| self.book.name(*about).kind == IdKind::Order);
@@ -115,10 +116,10 @@ impl OrderTracker {
             .map(|name| self.book.id(name, By::Client))
     }
 
-    /// Handles a message that [`outbound`](Self::outbound) accepted and that will get no response: it was not
-    /// sent, or the venue refused it by a BusinessMessageReject. The message is given as the venue saw it.
+    /// Handles a message that [`outbound`](Self::outbound) accepted and that will get no other response: it was not
+    /// sent, or the venue refused it with a BusinessMessageReject(j). The message is given as the venue saw it.
     ///
-    /// Restores the client's ids in the message. The orders and requests that it began end, unless it was a
+    /// Restores the client's ids in the message. The orders and requests that the message began end, unless it was a
     /// possible resend: the venue may have accepted the original. `None` if no id in the message is known.
     pub fn refused(&mut self, venue: SessionId, draft: &mut Draft) -> Option<SessionId> {
         let resent = draft.get(tag::POSS_RESEND) == Some(b"Y");
@@ -150,12 +151,12 @@ impl OrderTracker {
         client
     }
 
-    /// Handles a Reject(3) of a venue for a message, or for a resend of it. The message is given as the venue saw
+    /// Handles a venue's Reject(3) of a message, or of a resend of the message. The message is given as the venue saw
     /// it.
     ///
-    /// Restores the client's ids in the message, and ends each order or request that it began; other requests for
-    /// the same order still get their responses. `None`, without any change, if the venue has already responded to
-    /// the message, or no id in it is known.
+    /// Restores the client's ids in the message, and ends each order or request that the message began. Other
+    /// requests for the same order still get their responses. Returns `None` and changes nothing if the venue has
+    /// already responded to the message, or if no id in it is known.
     pub fn rejected(&mut self, venue: SessionId, draft: &mut Draft) -> Option<SessionId> {
         let asks = table::asks(draft.msg_type());
         let begins = draft.get(tag::POSS_RESEND) != Some(b"Y")
@@ -194,7 +195,7 @@ impl OrderTracker {
         Some(client)
     }
 
-    /// Marks a name as answered by the venue, and so the names that it replaces.
+    /// Marks a name, and the names that it replaces, as answered by the venue.
     fn note_answer(&mut self, about: u32, msg_type: &[u8]) {
         let mut next = Some(about);
         while let Some(name) = next
@@ -205,7 +206,7 @@ impl OrderTracker {
         }
     }
 
-    /// The name of the order or request of a message.
+    /// The name of the order or request that a message is about.
     fn about(&self, venue: SessionId, answers: &[InboundId], draft: &Draft) -> Option<u32> {
         answers.iter().find_map(|answer| {
             (0..draft.len())
@@ -232,7 +233,7 @@ impl OrderTracker {
             };
             let name = self.book.at_venue(venue, kind, draft.value(at));
             let own = name.filter(|name| self.book.name(*name).client == client);
-            // The replaced name's id may have been used again by a name that was forgotten since.
+            // The replaced name's id may have been used again since, by a name that is forgotten now.
             let replaced = before.filter(|before| {
                 self.book.name(*before).kind == kind
                     && self.book.id(*before, By::Venue) == draft.value(at)
@@ -254,7 +255,7 @@ impl OrderTracker {
         }
     }
 
-    /// The other client's order in this report, if `about` is a request: a venue may select an order for a request
+    /// The other client's order in this report, if `about` is a request. A venue may select the orders of a request
     /// in ways that the gateway does not know.
     fn reached(&self, about: u32, venue: SessionId, draft: &Draft) -> Option<u32> {
         let of = self.book.name(about);
@@ -269,11 +270,11 @@ impl OrderTracker {
             return named.filter(is_theirs);
         }
         let by_order_id = self.book.of_order_id(venue, draft.get(tag::ORDER_ID)?);
-        // An ended order does not count: the venue may have used its OrderID again.
+        // An ended order does not count: the venue may have given its OrderID again.
         by_order_id.filter(|name| is_theirs(name) && self.book.is_trading(*name))
     }
 
-    /// Handles an ExecutionReport about an order that another client's request has reached.
+    /// Handles an ExecutionReport about an order that another client's request has affected.
     fn reach(&mut self, now: Timestamp, about: u32, reached: u32, draft: &Draft) {
         let heard = said(
             draft.get(tag::EXEC_TYPE),
@@ -304,7 +305,7 @@ impl OrderTracker {
         let (purpose, state, before) = (name.purpose, name.state, name.before);
         let resent = draft.get(tag::POSS_RESEND) == Some(b"Y");
         match (heard, purpose, state) {
-            // Only the cancel or replacement is rejected; the order stays open.
+            // Only the cancel or replace is rejected; the order stays open.
             (Said::Rejected, Purpose::Cancel, _)
             | (Said::Rejected, Purpose::Replace, State::Pending | State::Ended) => {
                 self.book.close(about, State::Ended);
@@ -316,7 +317,7 @@ impl OrderTracker {
                     self.book.close(before, State::Replaced);
                 }
             }
-            // A fill was busted, or a day has begun: the order trades again.
+            // A fill was busted, or a new trading day has begun: the order may trade again.
             (
                 Said::Live | Said::Replaced | Said::Status,
                 Purpose::Order | Purpose::Replace,
@@ -326,15 +327,15 @@ impl OrderTracker {
         }
     }
 
-    /// Handles an OrderCancelReject: the cancel or replacement has failed, and OrdStatus(39) gives the state of
-    /// the order.
+    /// Handles an OrderCancelReject(9): the cancel or replace has failed, and OrdStatus(39) gives the state of the
+    /// order.
     fn cancel_reject(&mut self, asked: Option<u32>, before: Option<u32>, draft: &Draft) {
         let ended = has_ended(draft.get(tag::ORD_STATUS));
         if let Some(asked) = asked {
             let name = self.book.name(asked);
             let taken_back = name.purpose == Purpose::Replace && name.state == State::Live;
             let replaced = self.book.follow(name.before).filter(|before| {
-                // A replaced order whose id was used again stays closed.
+                // A replaced order stays closed if its id was used again.
                 taken_back && self.book.is_indexed(*before, By::Venue)
             });
             self.book.close(asked, State::Ended);
@@ -342,7 +343,7 @@ impl OrderTracker {
                 self.book.open(replaced, State::Live);
             }
         }
-        // The order's id may name a later order by now, so the link of the cancel or replacement is used first.
+        // A later order may have the order's id by now, so the link of the cancel or replace is followed first.
         if let Some(order) = asked.or(before).filter(|_| ended) {
             self.book.end(order);
         }

@@ -6,9 +6,9 @@ use super::table::{self, IdKind, IdRole};
 use super::{OrderTracker, OrdersConfig, Rewriting};
 use crate::Draft;
 
-/// Fields besides ids that [`OrderTracker`] reads of messages to a venue.
+/// Fields besides ids that [`OrderTracker`] reads in messages to a venue.
 const ASKED_WITH: [Tag; 2] = [tag::POSS_RESEND, tag::SUBSCRIPTION_REQUEST_TYPE];
-/// Fields besides ids that [`OrderTracker`] reads of messages from a venue.
+/// Fields besides ids that [`OrderTracker`] reads in messages from a venue.
 const ANSWERED_WITH: [Tag; 6] = [
     tag::POSS_RESEND,
     tag::EXEC_TYPE,
@@ -24,13 +24,13 @@ pub fn asks(msg_type: &[u8]) -> bool {
     !table::asks(msg_type).is_empty()
 }
 
-/// Whether a message of this type is a response that names its request by an id.
+/// Whether a message of this type is a response that refers to its request by an id.
 #[must_use]
 pub fn answers(msg_type: &[u8]) -> bool {
     !table::answers(msg_type).is_empty()
 }
 
-/// Whether a message of this type may name an order by OrderID(37), so that [`OrderTracker::guard`] reads it.
+/// Whether a message of this type may refer to an order by OrderID(37), so that [`OrderTracker::guard`] must read it.
 #[must_use]
 pub fn names_orders(msg_type: &[u8]) -> bool {
     table::naming(msg_type).is_some()
@@ -44,7 +44,7 @@ pub fn is_id(tag: Tag) -> bool {
     word.is_some_and(|word| word >> (tag % 64) & 1 == 1)
 }
 
-/// The fields of all rows of the tables, one bit each; read for every field of every message.
+/// The tags in all rows of the tables, one bit each. Looked up for every field of every message.
 static IDS: [u64; 40] = {
     let mut bits = [0; 40];
     let mut row = 0;
@@ -72,7 +72,7 @@ static IDS: [u64; 40] = {
     bits
 };
 
-/// Whether a message of this type begins an order, a replacement or a cancel, which stays open until its response.
+/// Whether a message of this type begins an order, a replace or a cancel, which stays open until its response.
 #[must_use]
 pub fn begins_orders(msg_type: &[u8]) -> bool {
     let open = |ask: &table::OutboundId| !matches!(ask.role, IdRole::Names | IdRole::Asks);
@@ -112,15 +112,15 @@ impl OrderTracker {
         &self.config
     }
 
-    /// The form of ids at this venue, if it has its own.
+    /// The form of ids at this venue, if the venue has a form of its own.
     #[must_use]
     pub fn rewriting(&self, venue: SessionId) -> Option<Rewriting> {
         let at = self.venues.binary_search_by_key(&venue, |venue| venue.id);
         self.venues[at.ok()?].rewriting
     }
 
-    /// Number of ids that may not be forgotten, of this client and of all clients: ids of open orders, and ids
-    /// that these need.
+    /// Number of ids that may not be forgotten, of this client and of all clients. These are the ids of open orders,
+    /// and closed ids that open ones need.
     #[must_use]
     pub fn kept(&self, client: SessionId) -> (u64, u64) {
         (self.book.kept_of(client).into(), self.kept_by_all())
@@ -132,7 +132,7 @@ impl OrderTracker {
         self.book.kept() as u64
     }
 
-    /// Whether an open order has been quiet long enough to make room.
+    /// Whether an open order has been quiet so long that it may be forgotten to make room.
     #[must_use]
     pub fn has_quiet(&self, now: Timestamp) -> bool {
         let quiet = self.config.forget_quiet;
@@ -145,7 +145,7 @@ impl OrderTracker {
         self.book.keeps_most()
     }
 
-    /// Whether a request from this session was sent to the same session and is still open there: it has come back.
+    /// Whether the message has come back: its request was sent to this same session, and is still open there.
     #[must_use]
     pub fn came_back(&self, session: SessionId, message: &Message<'_>) -> bool {
         let asks = table::asks(message.msg_type());
@@ -161,8 +161,8 @@ impl OrderTracker {
             })
     }
 
-    /// Whether a message of this client concerns its orders at this venue: it names a known id, or would open an
-    /// id that is open there.
+    /// Whether a message of this client concerns the client's orders at this venue: it refers to a known id, or would
+    /// open an id that is already open there.
     #[must_use]
     pub fn concerns(&self, client: SessionId, venue: SessionId, draft: &Draft) -> bool {
         let again = draft.get(tag::POSS_RESEND) == Some(b"Y");
@@ -174,8 +174,8 @@ impl OrderTracker {
         })
     }
 
-    /// Whether a message of this client would begin a second order under the ClOrdID of an open order. A possible
-    /// resend would not.
+    /// Whether a message of this client would begin a second order with the ClOrdID of an open order. A possible
+    /// resend does not.
     #[must_use]
     pub fn is_second(&self, client: SessionId, id: &[u8], message: &Message<'_>) -> bool {
         let begins =

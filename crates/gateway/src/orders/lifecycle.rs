@@ -1,24 +1,24 @@
 //! How an ExecutionReport changes the state of an order.
 
-/// The state of an order, independent of the FIX version.
+/// What an ExecutionReport says about an order, whatever the FIX version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Said {
-    /// A cancel or a replacement was received, but not decided.
+    /// A cancel or a replace was received, but is not decided yet.
     Pending,
-    /// The request is rejected.
+    /// The order, cancel or replace is rejected.
     Rejected,
-    /// The order continues under the id of its replacement.
+    /// The order continues under the ClOrdID of its replace.
     Replaced,
     /// The order is filled, canceled, expired, or done for the day.
     Ended,
     /// The order may trade.
     Live,
-    /// The answer to an OrderStatusRequest, about an order that may trade.
+    /// The response to an OrderStatusRequest, about an order that may trade.
     Status,
 }
 
-/// Reads ExecType(150) and OrdStatus(39). Either may be missing: FIX 4.0 has no ExecType. Before FIX
-/// 4.3 a fill is 150=1 or 2 and a status is ExecTransType(20)=3; later they are 150=F and 150=I.
+/// Reads ExecType(150) and OrdStatus(39). Either may be missing: FIX 4.0 has no ExecType. Before FIX 4.3 a fill has
+/// ExecType 1 or 2, and a status has ExecTransType(20)=3. Later versions have ExecType F and I.
 ///
 /// # Source
 ///

@@ -1,10 +1,10 @@
-//! The return path: finds the client that a venue's response is for.
+//! The return path: finds the client to which a venue's response belongs.
 //!
-//! [`OrderTracker`] sees each message to a venue and each message from a venue. It remembers the client and the
-//! order or request of each id, rewrites ids of two clients that collide at a venue, and restores each client's
-//! own ids in responses. [`table`] lists the ids in each message type.
+//! [`OrderTracker`] handles each message to a venue and each message from a venue. It remembers which client and
+//! which order or request each id belongs to, rewrites ids of two clients that collide at a venue, and restores each
+//! client's own ids in responses. [`table`] lists the ids in each message type.
 //!
-//! The same calls in the same order give the same answers, the same ids and the same
+//! The same calls in the same order give the same results, the same ids and the same
 //! [`state_hash`](OrderTracker::state_hash).
 
 mod book;
@@ -35,23 +35,23 @@ pub(crate) use held_at::HeldAt;
 pub use inbound::ReportAddressee;
 pub use rewrite::{Rewriting, When};
 
-/// Configuration of [`OrderTracker`]. Not part of a checkpoint.
+/// Configuration of [`OrderTracker`]. A checkpoint does not contain it.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct OrdersConfig {
-    /// Maximum number of ids in memory: one for each order, replacement, cancel and other request. Each
-    /// uses about 180 bytes and three times `max_id`.
+    /// Maximum number of ids in memory: one for each order, replace, cancel and other request. Each uses about 180
+    /// bytes plus three times `max_id`.
     pub max_orders: u32,
     /// Maximum number of venue sessions.
     pub max_sessions: u32,
-    /// Maximum length of a client's id, 1 to 255 bytes. A longer OrderID(37) of a venue is not stored.
+    /// Maximum length of a client's id, 1 to 255 bytes. A longer OrderID(37) from a venue is not stored.
     pub max_id: usize,
-    /// The form of ids at a venue without [`OrderTracker::set_venue`].
+    /// The form of ids at a venue for which [`OrderTracker::set_venue`] set no other form.
     pub rewriting: Rewriting,
-    /// Time without a report after which an open order may be evicted when memory is full. `None` means never:
-    /// orders whose end no venue reports then use memory forever.
+    /// How long an open order must be without a report before it may be forgotten when memory is full. `None`: never;
+    /// an order whose end no venue reports then uses memory forever.
     pub forget_quiet: Option<Nanos>,
-    /// The key of the hash tables. No result depends on it; clients that do not know it cannot
-    /// choose ids that make look-ups slow.
+    /// The key of the hash tables. It changes no result: it prevents clients, who do not know it, from choosing ids
+    /// that make look-ups slow.
     pub hash_key: [u8; 16],
 }
 
@@ -73,14 +73,14 @@ impl fmt::Debug for OrdersConfig {
 pub enum Out {
     /// The message is a new request, which is now stored.
     New,
-    /// The message has PossResend(97)=Y, and its request is already stored: it keeps the ids of the original. Only
-    /// the caller knows whether the venue has the original.
+    /// The message has PossResend(97)=Y, and its request is already stored, so the message keeps the ids of the
+    /// original. Only the caller knows whether the venue has the original.
     Again,
     /// This client already has an open order with this ClOrdID at this venue. The message is unchanged.
     Duplicate,
     /// The message only refers to earlier requests.
     Names,
-    /// The message has no id that a response refers to.
+    /// The message has no id that a response would refer to.
     Other,
 }
 
@@ -88,28 +88,28 @@ pub enum Out {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OrdersError {
-    /// The limit of ids is reached, and too few may be evicted.
+    /// The limit of ids is reached, and too few ids may be forgotten.
     Full,
     /// The limit of venue sessions is reached.
     TooManySessions,
-    /// The message is a new request without its id.
+    /// The message is a new request, but lacks the field with the request's id.
     NoId,
     /// The id in this field is longer than [`OrdersConfig::max_id`].
     IdTooLong {
         /// The field.
         tag: Tag,
     },
-    /// The id in this field names no order of the client, and the message has no ClOrdID(11) or OrigClOrdID(41) that
-    /// does.
+    /// The id in this field belongs to no order of the client, and the message has no ClOrdID(11) or OrigClOrdID(41)
+    /// that identifies an order of the client.
     UnknownOrder {
         /// The field.
         tag: Tag,
     },
-    /// All ids with this prefix are used.
+    /// All numbers for rewritten ids with this prefix are used.
     IdsUsedUp,
     /// A prefix is too long, or has a byte that an id must not have.
     Prefix,
-    /// The maximum length of ids at a venue is too short for the prefix, or greater than `max_id`.
+    /// The maximum length of ids at a venue is too short for the prefix, or is greater than `max_id`.
     MaxLen,
     /// [`OrdersConfig::max_id`] is not in 1 to 255.
     MaxId,
@@ -143,7 +143,7 @@ impl core::error::Error for OrdersError {}
 /// Counters.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct OrdersCounters {
-    /// Current number of orders that may trade or wait for a response.
+    /// Current number of orders that may trade or that wait for a response.
     pub live: u64,
     /// Current number of ids in memory.
     pub remembered: u64,
@@ -161,7 +161,7 @@ struct Venue {
     id: SessionId,
     /// The number in the next rewritten id for the venue.
     next: u64,
-    /// The form of ids; `None` for the common form.
+    /// The form of ids at the venue; `None` for the common form.
     rewriting: Option<Rewriting>,
 }
 
@@ -170,7 +170,7 @@ struct Venue {
 pub struct OrderTracker {
     config: OrdersConfig,
     book: Book,
-    /// Venues by session id.
+    /// Venues, sorted by session id.
     venues: Vec<Venue>,
     refused: u64,
     rewritten: u64,
@@ -178,7 +178,7 @@ pub struct OrderTracker {
 }
 
 impl OrderTracker {
-    /// Creates an empty tracker; all memory is allocated here.
+    /// Creates an empty tracker and allocates all memory.
     ///
     /// # Errors
     ///
@@ -204,7 +204,7 @@ impl OrderTracker {
     ///
     /// # Errors
     ///
-    /// [`OrdersError::TooManySessions`]; [`OrdersError::MaxLen`] when they are longer than `max_id`.
+    /// [`OrdersError::TooManySessions`]; [`OrdersError::MaxLen`] when ids of this form are longer than `max_id`.
     pub fn set_venue(
         &mut self,
         venue: SessionId,
@@ -230,7 +230,7 @@ impl OrderTracker {
         }
     }
 
-    /// Index of a venue; adds a new venue.
+    /// Index of a venue; a new venue is added.
     fn venue(&mut self, id: SessionId) -> Result<usize, OrdersError> {
         match self.venues.binary_search_by_key(&id, |venue| venue.id) {
             Ok(at) => Ok(at),

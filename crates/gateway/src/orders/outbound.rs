@@ -7,7 +7,7 @@ use super::table::{self, IdKind, IdRole, OutboundId};
 use super::{OrderTracker, OrdersError, Out, Rewriting};
 use crate::Draft;
 
-/// The facts about one outbound message.
+/// Facts about the message being handled.
 #[derive(Clone, Copy)]
 struct Way {
     now: Timestamp,
@@ -23,7 +23,7 @@ struct Way {
 }
 
 impl Way {
-    /// Whether the message begins the order or request of an id, rather than naming an earlier order or request.
+    /// Whether the message begins the order or request with this id, or only refers to an earlier one.
     fn begins(&self, ask: OutboundId) -> bool {
         match ask.role {
             IdRole::Names => false,
@@ -34,11 +34,11 @@ impl Way {
 }
 
 impl OrderTracker {
-    /// Handles a client's message to a venue: remembers the orders and requests that it begins, and writes the ids
-    /// for the venue.
+    /// Handles a client's message to a venue: remembers the orders and requests that the message begins, and writes
+    /// the ids for the venue.
     ///
-    /// An unknown id that the message names, for example after a loss of all state, is remembered like a new id. So it
-    /// cannot reach another client's order, and responses to it find the client.
+    /// An unknown id that the message refers to (for example after all state was lost) is remembered like a new id.
+    /// So it cannot reach another client's order, and responses to it find the client.
     ///
     /// # Errors
     ///
@@ -85,7 +85,8 @@ impl OrderTracker {
         if out == Out::Duplicate {
             return Ok(out);
         }
-        // Names to which an order refers, and the list that has the order, are made before the order.
+        // Names that an order refers to, and the list to which the order belongs, are made before the order's own
+        // name.
         let mut within = Link::default();
         for place in 0..draft.len() {
             let Some(ask) = find(asks, draft.tag(place)) else {
@@ -142,7 +143,7 @@ impl OrderTracker {
                     begun += usize::from(new);
                     needs += usize::from(new && !way.again);
                     keeps += usize::from(self.book.may_be_forgotten(name));
-                    // This name counts as just used, so that it is not forgotten to make room below.
+                    // The name counts as just used, so that it is not forgotten to make room below.
                     self.book.touch(name, way.now);
                 }
                 None => needs += 1,
@@ -182,7 +183,7 @@ impl OrderTracker {
         let begins = way.begins(ask);
         let known = self.book.of_client(way.client, way.venue, ask.kind, id);
         if let Some(name) = known {
-            // If the message has this id twice, its first occurrence has opened the name.
+            // If the message has this id twice, the first occurrence has already opened the name.
             if !begins || way.again || self.book.name(name).state.is_open() {
                 return Ok(name);
             }
@@ -208,7 +209,7 @@ impl OrderTracker {
         let mut rewrite = way.ids.must(id);
         rewrite |= other.is_some_and(|name| Some(name) != known);
         if let Some(name) = known {
-            // An id that is used again refers to the new order from now on.
+            // From now on, an id that is used again refers to the new order.
             let same_there = !rewrite && self.book.id(name, By::Venue) == id;
             if same_there && self.book.name(name).needed == 0 {
                 self.book.forget(name);
@@ -236,8 +237,8 @@ fn find(asks: &[OutboundId], tag: Tag) -> Option<OutboundId> {
     asks.iter().find(|ask| ask.tag == tag).copied()
 }
 
-/// The OrigClOrdID(41) that belongs to the ClOrdID(11) at an index: the last OrigClOrdID before it, or the first after
-/// it, with no other ClOrdID between. In messages with a group of sides, each entry has one ClOrdID and one
+/// The OrigClOrdID(41) that belongs to the ClOrdID(11) at an index: the last OrigClOrdID before it or the first after
+/// it, with no other ClOrdID between them. In a message with a group of sides, each entry has one ClOrdID and one
 /// OrigClOrdID.
 fn beside(draft: &Draft, place: usize) -> Option<&[u8]> {
     let near = |at: &usize| [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID].contains(&draft.tag(*at));

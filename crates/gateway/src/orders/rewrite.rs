@@ -6,9 +6,9 @@ use fixwire_ledger::{Put, Wire, bytes};
 
 use super::OrdersError;
 
-/// Maximum number of digits after a prefix: 36 to the 12th fits into 64 bits.
+/// Maximum number of digits after a prefix: 36 to the power of 12 fits into 64 bits.
 const DIGITS_MAX: usize = 12;
-/// Minimum number of digits that must fit: 36 to the 6th is two thousand million ids.
+/// Minimum number of digits that must fit: 36 to the power of 6 is about two thousand million ids.
 const DIGITS_MIN: usize = 6;
 const PREFIX_MAX: usize = 8;
 const DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -18,8 +18,8 @@ bytes! {
     When {
         /// Every id is rewritten.
         Always = 1,
-        /// An id is rewritten only if the venue knows it as another client's, if it is too long for the venue, or if
-        /// it looks like a rewritten id.
+        /// An id is rewritten only in three cases: the venue knows it as another client's id, it is too long for the
+        /// venue, or it looks like a rewritten id.
         OnCollision = 2,
     }
 }
@@ -56,7 +56,7 @@ impl<'a> Wire<'a> for Rewriting {
 }
 
 impl Default for Rewriting {
-    /// Rewrites on collision, with prefix `FW` and at most 64 bytes.
+    /// Rewrites on collision, with the prefix `FW` and ids of at most 64 bytes.
     fn default() -> Self {
         Self {
             when: When::OnCollision,
@@ -68,8 +68,8 @@ impl Default for Rewriting {
 }
 
 impl Rewriting {
-    /// `prefix` has up to 8 visible ASCII characters without `=`; `max_len` is the maximum length of an id at the
-    /// venue, in bytes. Two gateways at one venue session need different prefixes.
+    /// `prefix` is at most 8 visible ASCII characters, without `=`. `max_len` is the maximum length of an id at the
+    /// venue, in bytes. Two gateways that use the same venue session need different prefixes.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Rewriting {
         36_u64.pow(digits as u32)
     }
 
-    /// Whether a client's id must be rewritten, whatever ids other clients have.
+    /// Whether a client's id must be rewritten even if no other client has the same id.
     pub(super) fn must(&self, id: &[u8]) -> bool {
         self.when == When::Always || id.len() > self.max_len() || self.is_ours(id)
     }
@@ -129,7 +129,7 @@ impl Rewriting {
             .is_some_and(|rest| !rest.is_empty() && rest.iter().all(|byte| DIGITS.contains(byte)))
     }
 
-    /// The id of a number, and its length.
+    /// The id with this number, and the length of the id.
     pub(super) fn write(&self, number: u64) -> ([u8; PREFIX_MAX + 13], usize) {
         let mut backwards = [0; 13];
         let mut digits = 0;

@@ -4,7 +4,7 @@ use fixwire_ledger::bytes;
 use fixwire_protocol::{Tag, tag};
 
 bytes! {
-    /// The kind of an id: a venue distinguishes equal texts of different kinds.
+    /// The kind of an id. For a venue, equal ids of different kinds are different.
     IdKind {
         /// ClOrdID(11), OrigClOrdID(41).
         Order = 0,
@@ -198,14 +198,14 @@ pub static ASKS: [(&[u8], &[OutboundId]); 32] = [
     ),
 ];
 
-/// How a message to a venue names an order by ids that are not in [`ASKS`].
+/// How a message to a venue refers to an order by ids that are not in [`ASKS`].
 #[derive(Clone, Copy, Debug)]
 pub struct Naming {
-    /// OrderID(37), and further ids that are not tracked.
+    /// OrderID(37), and further ids, which are not tracked.
     pub ids: &'static [Tag],
     /// The field with the client's id of the same order.
     pub by: Tag,
-    /// Whether the client's id must be translated here, since it is in no row of [`ASKS`].
+    /// Whether the client's id must be translated here, because no row of [`ASKS`] has it.
     pub translates: bool,
 }
 
@@ -228,8 +228,7 @@ const BY_UNFOLLOWED: Naming = Naming {
     ..BY_CL_ORD_ID
 };
 
-/// Messages to a venue, by MsgType(35), that may name an order by the venue's OrderID(37). FIX 4.0 to
-/// 5.0 SP2.
+/// Messages to a venue that may refer to an order by the venue's OrderID(37), by MsgType(35). FIX 4.0 to 5.0 SP2.
 pub static NAMINGS: [(&[u8], Naming); 10] = [
     (b"F", BY_ORIG),
     (b"G", BY_ORIG),
@@ -247,16 +246,17 @@ pub static NAMINGS: [(&[u8], Naming); 10] = [
 /// OrderMassStatusRequest(AF), OrderMassActionRequest(CA).
 pub static MASS_REQUESTS: [&[u8]; 3] = [b"q", b"AF", b"CA"];
 
-/// The treatment of an id in a response that is none of the client's ids.
+/// What happens to an id in a response that is not one of the client's ids.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stranger {
-    /// The id is replaced by the id of the response's order.
+    /// The id is replaced by the id of the order that the response is about.
     Own,
-    /// The id is replaced by the id of the order that the request was to replace or cancel, or removed.
+    /// The id is replaced by the id of the order that the request was to replace or cancel; without one, the field is
+    /// removed.
     Before,
     /// The field is removed.
     Nothing,
-    /// The id is replaced by `NONE`: the field begins an entry of a repeating group, or is required.
+    /// The id is replaced by `NONE`, because the field begins an entry of a repeating group, or is required.
     NoneText,
 }
 
@@ -267,7 +267,7 @@ pub struct InboundId {
     pub tag: Tag,
     /// The kind of the id; `None` for OrderID(37), which is the venue's own.
     pub kind: Option<IdKind>,
-    /// The treatment of an id that does not belong to the client.
+    /// What happens to an id that does not belong to the client.
     pub stranger: Stranger,
 }
 
@@ -316,7 +316,7 @@ const POSITIONS: [InboundId; 1] = [answer(
     Stranger::Nothing,
 )];
 
-/// Messages from a venue, by MsgType(35), with the ids in them: the first known id gives the client. FIX 4.0 to
+/// Messages from a venue, by MsgType(35), with the ids in them. The first known id determines the client. FIX 4.0 to
 /// 5.0 SP2.
 pub static ANSWERS: [(&[u8], &[InboundId]); 25] = [
     (
@@ -404,7 +404,7 @@ pub(super) fn asks(msg_type: &[u8]) -> &'static [OutboundId] {
     row.map_or(&[], |(_, ids)| ids)
 }
 
-/// How a message to a venue names an order by the venue's ids; `None` for a type without them.
+/// How a message to a venue refers to an order by the venue's ids; `None` for a type that does not.
 pub(super) fn naming(msg_type: &[u8]) -> Option<&'static Naming> {
     let row = NAMINGS.iter().find(|(named, _)| *named == msg_type);
     row.map(|(_, naming)| naming)

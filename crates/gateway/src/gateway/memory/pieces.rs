@@ -6,8 +6,8 @@ use fixwire_protocol::SessionId;
 use super::{DATA, Memory, NONE};
 
 impl Memory {
-    /// Writes the state: number of dropped orders, number of orders, and each client's orders, the oldest first:
-    /// client, length of the id, length of id and fields together, id, fields.
+    /// Writes the state: number of dropped orders, number of orders, then the orders of each client, the oldest
+    /// first. An order is written as client, length of the id, length of id plus fields, id, fields.
     pub fn put(&self, to: &mut impl Put) {
         self.counts.dropped.put(to);
         self.counts.orders.put(to);
@@ -29,7 +29,7 @@ impl Memory {
         }
     }
 
-    /// Remembered values of each order, of each client the oldest first: client, id, fields.
+    /// Calls `each` with client, id and fields of each order. The orders of a client come oldest first.
     #[cfg(test)]
     pub fn each<F: FnMut(SessionId, &[u8], &[u8])>(&self, mut each: F) {
         for age in &self.ages {
@@ -53,7 +53,7 @@ impl Memory {
         self.counts.dropped = dropped;
     }
 
-    /// Restores the fields of an order without fields. Without room, orders are dropped as usual.
+    /// Restores the fields of an order that has none yet. When there is no room, orders are dropped as in `remember`.
     pub fn restore(&mut self, client: SessionId, id: &[u8], fields: &[u8]) {
         self.fields.clear();
         self.fields.extend_from_slice(fields);

@@ -12,13 +12,13 @@
 //! order    = client u32  length of the id u8  length of both u32, id, fields
 //! ```
 //!
-//! Numbers are little-endian. Sessions and rows are in the order of their numbers, remembered orders by client,
-//! the oldest first. The start of a row in its block follows from the notes and decides when `max_held` is
-//! reached. Nothing here depends on the hash key, or on free memory. The blocks of the file have checksums.
+//! Numbers are little-endian. Sessions and rows are in the order of their numbers; remembered orders are sorted by
+//! client, the oldest first. The position of a row's first record in its block is saved too: it follows from the
+//! notes and decides when `max_held` is reached. Nothing in a checkpoint depends on the hash key or on free memory.
+//! The blocks of the file have checksums.
 //!
-//! The restored state is not limited by the file: orders have the limits that were noted last, until
-//! [`Notes::begin`] notes others, and queues may exceed `max_held`. Remembered values beyond `max_remembered` are
-//! dropped.
+//! The file does not limit the restored state. Orders keep the limits of the last note until [`Notes::begin`] notes
+//! others, and queues may exceed `max_held`. Remembered values beyond `max_remembered` are dropped.
 
 use alloc::format;
 use alloc::string::String;
@@ -33,13 +33,13 @@ use super::{ANSWERED, MAX_SESSIONS, Notes, UNANSWERED};
 use crate::orders::{OrderTracker, OrdersConfig, Rewriting};
 
 const NAME: &str = "gateway";
-/// Version of this form and of the notes.
+/// Version of the checkpoint's form and of the notes.
 const VERSION: u32 = 1;
 
-/// A session as a checkpoint has it.
+/// A session in a checkpoint.
 struct SavedSession<'a> {
     name: &'a str,
-    /// The form of the session's ids as noted, and as the orders have it.
+    /// The form of the session's ids: the one in the last note, and the one that orders use.
     ids: Option<Rewriting>,
     orders_ids: Option<Rewriting>,
     /// The client's share of `max_remembered`.
@@ -53,7 +53,7 @@ impl Notes {
     ///
     /// # Errors
     ///
-    /// The error; nothing has changed.
+    /// A sentence with the reason; the state has not changed.
     pub fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
         if version != VERSION {
             return Err(format!(
@@ -93,7 +93,7 @@ impl Notes {
         self.memory.put(to);
     }
 
-    /// Decodes a state; limits, sessions and shares of the file are those of these notes.
+    /// Decodes a state. Limits, sessions and shares of the file are taken from these notes.
     fn take(&self, state: &[u8]) -> Result<Self, String> {
         let wrong = |what: &str| format!("gateway state is inconsistent: {what}");
         let from = &mut &*state;
@@ -154,7 +154,7 @@ impl Notes {
                     return None;
                 }
                 let place = self.hold_again(row as usize, mark, record)?;
-                // The last held message is the last one of its queue whose source receives a reject.
+                // The last held message is the last one in its queue whose source receives a reject.
                 if mark == ANSWERED && last_held == Some(row) {
                     self.last_held = Some((row, place));
                 }
@@ -188,7 +188,7 @@ impl Ledger for Notes {
     }
 
     fn apply(&mut self, at: Timestamp, note: &[u8]) {
-        // The running gateway has already reported the error to its listener.
+        // When the gateway ran, it already reported the error to its listener.
         let _ = self.replay(at, note);
     }
 

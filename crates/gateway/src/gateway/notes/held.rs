@@ -1,8 +1,8 @@
 //! Held messages and their notes.
 //!
-//! The queue of a target has each message as its arrival time and a [`HeldMessage`]. The mark of a record says whether
-//! the source receives a reject if the message cannot be delivered, or that the message was cancelled. A queue has the
-//! number of its target session.
+//! The queue of a target has a record for each message: its arrival time and a [`HeldMessage`]. The mark of a record
+//! says whether the source receives a reject if the message cannot be delivered, or that the message was cancelled.
+//! The number of a queue is the number of its target session.
 
 use alloc::vec::Vec;
 
@@ -24,28 +24,28 @@ pub(in super::super) const ANSWERED: u8 = b'H';
 /// The mark of a message whose source receives no reject.
 pub(in super::super) const UNANSWERED: u8 = b'h';
 
-/// The queue of a target.
+/// The row of a target's queue.
 pub(in super::super) fn row(target: SessionId) -> usize {
     target.0 as usize
 }
 
-/// The target of a queue.
+/// The target of the queue in this row.
 pub(in super::super) fn target(row: usize) -> SessionId {
     SessionId(row as u32)
 }
 
 /// A message to be held.
 pub(in super::super) struct Holding<'h> {
-    /// Whether its source receives a reject if it cannot be delivered.
+    /// Whether the source of the message receives a reject if the message cannot be delivered.
     pub is_answered: bool,
     pub passage: Passage,
     /// The source session, by its index in the file, and its dictionary.
     pub source: usize,
     pub dictionary: &'h Dictionary,
     pub target: usize,
-    /// Whether the orders track the message: it is the last message that they accepted.
+    /// Whether orders track the message: if so, it is the message that they accepted last.
     pub is_known: bool,
-    /// The message as received.
+    /// The message, as received.
     pub message: &'h Message<'h>,
     /// The message as it will be sent.
     pub draft: &'h mut Draft,
@@ -53,12 +53,12 @@ pub(in super::super) struct Holding<'h> {
     pub is_share: bool,
 }
 
-/// Arrival time of a message.
+/// Arrival time in the record of a message.
 pub(in super::super) fn came_at(time: [u8; 8]) -> Timestamp {
     Timestamp(i64::from_le_bytes(time))
 }
 
-/// Reads a record of a queue.
+/// Reads the message from a record of a queue.
 pub(in super::super) fn held(record: &[u8]) -> Option<HeldMessage<'_>> {
     whole(record.get(8..)?)
 }
@@ -76,7 +76,7 @@ impl Notes {
         let (message, dictionary) = (holding.message, holding.dictionary);
         for (at, field) in message.fields().iter().enumerate() {
             let is_read = answer::reads(dictionary, message.msg_type(), field.tag);
-            // A reject reads only the first field with a tag.
+            // A reject reads only the first field of each tag.
             if is_read && message.index_of(field.tag) == Some(at) {
                 self.parts.extend_from_slice(message.raw(at..at + 1));
             }
@@ -101,7 +101,7 @@ impl Notes {
         done
     }
 
-    /// Holds a message if there is room.
+    /// Holds a message if the queues have room for it.
     fn hold_message(
         &mut self,
         client: usize,
@@ -113,7 +113,7 @@ impl Notes {
         let note = GatewayNote::Held(HeldNote::Held { message });
         self.text.clear();
         note.put(&mut self.text);
-        // In the queue the record begins with a time of 8 bytes instead of the note's kind of 1 byte.
+        // In the queue the record begins with a time of 8 bytes; the note has its kind of 1 byte instead.
         let len = 8 + self.text.len() - 1;
         if !self.queues.has_room(row, len) {
             let most = self.held_shares.max();
@@ -121,7 +121,7 @@ impl Notes {
         }
         let before = self.held_by(source);
         let has = before + len as u64;
-        // Responses to clients count for no client's share: they may use all room that is left.
+        // Responses to clients count for no client's share; they may use all remaining room.
         if is_share {
             let most = self.held_shares.may(client, before, self.held_of_all);
             if has > most {
@@ -139,7 +139,7 @@ impl Notes {
         Ok(())
     }
 
-    /// The source of the last held message receives no reject from now on.
+    /// From now on, the source of the last held message receives no reject for it.
     pub fn not_to_answer(&mut self, outbox: &mut Outbox) -> Result<(), Trouble> {
         match self.last_held {
             Some((target, _)) => self.keep_held(HeldNote::Unanswered { target }, outbox),
@@ -147,7 +147,7 @@ impl Notes {
         }
     }
 
-    /// Removes the first message of a queue, and the cancelled messages after it.
+    /// Removes the first message of a queue, and the cancelled messages that follow it, and notes this.
     pub fn leaves(&mut self, row: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
         let target = target(row).0;
         self.keep_held(HeldNote::Left { target }, outbox)
@@ -157,7 +157,8 @@ impl Notes {
         self.keep(GatewayNote::Held(note), outbox).map(drop)
     }
 
-    /// Removes the first message of a queue, and the cancelled messages after it; returns whether there was a message.
+    /// Removes the first message of a queue, and the cancelled messages that follow it. Returns whether the queue had
+    /// a message.
     fn pop(&mut self, row: usize) -> bool {
         self.last_held = None;
         let is_one = self.pop_first(row);
@@ -191,7 +192,7 @@ impl Notes {
         self.queues.pop(row)
     }
 
-    /// Notes that a client cancelled a held order, and removes its messages from the queue.
+    /// Notes that a client cancelled a held order, and removes the messages of the order from the queue.
     pub fn cancel_held(
         &mut self,
         (client, venue): (SessionId, SessionId),
@@ -206,7 +207,7 @@ impl Notes {
         self.keep_held(note, outbox)
     }
 
-    /// Removes the messages of a held order; returns whether there was a message.
+    /// Removes the messages of a held order; returns whether any were held.
     fn take_order(&mut self, (client, venue): (SessionId, SessionId), id: &[u8]) -> bool {
         let places = self.orders.held_order(client, venue, id);
         self.last_held = None;
@@ -226,7 +227,7 @@ impl Notes {
         !places.is_empty()
     }
 
-    /// Sets the place of each held message in orders that were restored or rebuilt.
+    /// Sets the position of each held message in its order, after the orders were restored or rebuilt.
     pub(super) fn find_held(&mut self) {
         for row in 0..self.queues.rows() {
             let mut places = Vec::new();
@@ -261,7 +262,7 @@ impl Notes {
         self.held_of_all = self.held_of_all.saturating_add_signed(bytes);
     }
 
-    /// Restores a record of a row, with its present mark. `None` if the record does not belong to the row.
+    /// Restores a record of a queue with its mark. `None` if the record does not belong to this queue.
     pub(super) fn hold_again(&mut self, row: usize, mark: u8, record: &[u8]) -> Option<HeldAt> {
         let held = held(record)?;
         let are_known = (held.target.max(held.source) as usize) < self.known.len();

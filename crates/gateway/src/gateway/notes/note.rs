@@ -1,7 +1,8 @@
 //! [`GatewayNote`]: everything that changes the state, as notes in the journal.
 //!
-//! Sessions have numbers here, which their first note introduces: so the file may list them in another order. Another
-//! kind, field or order of fields is another version of the state, and a journal with notes of another version is refused.
+//! Notes identify sessions by numbers, which the first note about a session introduces. So the file may later list
+//! its sessions in another order. A changed kind, field or order of fields makes another version of the state; a
+//! journal with notes of another version is refused.
 
 use alloc::vec::Vec;
 
@@ -98,7 +99,7 @@ pub struct HeldMessage<'a> {
 
 record! { HeldMessage<'a> { source, target, passage, is_answered, known, came, msg_type, fields } }
 
-/// Writes the type and the fields of a draft.
+/// Writes the MsgType and the fields of a draft.
 pub(super) fn put_draft(text: &mut Vec<u8>, draft: &Draft) {
     text.extend_from_slice(draft.msg_type());
     text.push(SOH);
@@ -114,7 +115,7 @@ pub(super) fn put_draft(text: &mut Vec<u8>, draft: &Draft) {
 pub(super) fn take_draft(text: &[u8], draft: &mut Draft) -> Option<()> {
     let mut fields = text.split(|byte| *byte == SOH);
     draft.begin(fields.next()?);
-    // Every part but the last has SOH after it.
+    // SOH follows every part except the last.
     let mut field = fields.next()?;
     for next in fields {
         let equals = field.iter().position(|byte| *byte == b'=')?;

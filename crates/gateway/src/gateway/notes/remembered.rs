@@ -11,7 +11,7 @@ use super::Notes;
 use super::note::{GatewayNote, RememberedNote, SetupNote, put_values, values};
 use crate::orders::{OrderTracker, OrdersError, ReportAddressee};
 
-/// The order that a message is about.
+/// How the order is given for which values are remembered or recalled.
 #[derive(Clone, Copy)]
 pub(in super::super) enum Order<'o> {
     /// The order that a venue's message answers.
@@ -21,7 +21,7 @@ pub(in super::super) enum Order<'o> {
 }
 
 impl<'o> Order<'o> {
-    /// The order's client, and the client's ids of the order, the newest first.
+    /// The client of the order, and the client's ids of the order, the newest first.
     fn ids(self, orders: &'o OrderTracker) -> (SessionId, impl Iterator<Item = &'o [u8]>) {
         let (client, heard, id) = match self {
             Self::Answered(heard) => (heard.client, Some(heard), None),
@@ -55,7 +55,7 @@ impl Notes {
         let known = self.known.get(client.0 as usize);
         let known = known.ok_or(Trouble::ClientGone)?;
         let bytes = known.place.and_then(|place| self.memory_shares.own(place));
-        // A reload may have changed the share. A note records the new share, since whoever replays the notes does not
+        // A reload may have changed the share. The note records the new share, because a replay of the notes does not
         // know the reload.
         if known.own != bytes {
             let client = client.0;
@@ -86,7 +86,7 @@ impl Notes {
         kept.map(drop)
     }
 
-    /// Writes an order's remembered values, from its newest id that has any.
+    /// Appends the remembered values of an order: the values of its newest id that has any.
     pub fn recall(&self, order: Order<'_>, fields: &mut Vec<u8>) {
         let (client, mut ids) = order.ids(&self.orders);
         ids.find(|id| self.memory.recall(client, id, fields));

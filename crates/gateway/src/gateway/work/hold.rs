@@ -1,4 +1,5 @@
-//! Holds a message for a session that is not logged on, in the gateway's queue, and removes it again on a cancel.
+//! Holds a message in the gateway's queue for a session that is not logged on, and removes the message when its order
+//! is cancelled.
 
 use alloc::vec::Vec;
 
@@ -21,8 +22,8 @@ const MAX_CAME: usize = 256;
 
 impl Work<'_> {
     /// Whether the gateway holds a message for this session now. A session that logs out at the end of its schedule
-    /// counts as away: messages written for it then would be lost at the start of the next trading session. A response
-    /// or a copy without a time to live waits in the session, on disk.
+    /// counts as not logged on: a message written then would be lost at the start of the next trading session. A
+    /// response or a copy without a time to live waits in the session, on disk.
     #[cold]
     pub(super) fn is_held(&self, to: usize, is_there: bool, passing: Passing) -> bool {
         let number = self.core.notes.number(to);
@@ -75,8 +76,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Cancels an unsent order of this client that is held for the session, or for a session that its `away` names.
-    /// Returns whether there was such an order.
+    /// Cancels an unsent order of this client that is held for session `to`, or for a session to which `away`
+    /// redirects. Returns whether there was such an order.
     #[cold]
     pub(super) fn cancel_held(&mut self, to: usize, draft: &Draft) -> Result<bool, Trouble> {
         let next = |at: &usize| match self.core.sessions[*at].away {
@@ -118,8 +119,8 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// Ends the order of a cancelled held message, and answers the client's request. The first message is the order,
-    /// the others are its replaces.
+    /// Ends the order of a cancelled held message, and answers the client's request. The first of the order's
+    /// messages is the order, the others are its replaces.
     fn cancelled(
         &mut self,
         venue: SessionId,
@@ -142,7 +143,7 @@ impl Work<'_> {
             trouble: Trouble::Cancelled,
         });
         if mark != ANSWERED {
-            // The order went to another destination too, which responds to the client.
+            // The order also went to another target, which responds to the client.
             return Ok(());
         }
         let number = core.notes.answer_number(self.now.wall, self.outbox)?;

@@ -5,7 +5,7 @@ use super::{Back, Core, Trouble, Work};
 use crate::orders::known::answers;
 
 impl Work<'_> {
-    /// Looks up the values remembered for the order that the message answers.
+    /// Looks up the values that are remembered for the order of this response.
     pub(super) fn look_up(&mut self) {
         let Core {
             notes,
@@ -20,7 +20,7 @@ impl Work<'_> {
         }
     }
 
-    /// Remembers fields for the order that the message answers, or else for the source's order with this ClOrdID.
+    /// Remembers fields for the order of this response; for a request, for the source's order with this ClOrdID.
     pub(super) fn remember(&mut self, id: &[u8], fields: &[u8]) -> Result<(), Trouble> {
         if self.is_second(id) {
             return Ok(());
@@ -36,7 +36,7 @@ impl Work<'_> {
         notes.remember(order, fields, self.outbox)
     }
 
-    /// Forgets the values remembered for the order that the message answers, or else for the source's order with this
+    /// Forgets the values remembered for the order of this response; for a request, for the source's order with this
     /// ClOrdID.
     pub(super) fn forget(&mut self, id: Option<&[u8]>) -> Result<(), Trouble> {
         let id = id.unwrap_or_default();
@@ -53,8 +53,8 @@ impl Work<'_> {
         notes.forget(order, self.outbox)
     }
 
-    /// Whether the message would open an order under the id of an open order of its client, whose responses must
-    /// keep their remembered values.
+    /// Whether the message would open an order with the ClOrdID of an open order of its client. Responses to the open
+    /// order must keep the values remembered for it.
     fn is_second(&self, id: &[u8]) -> bool {
         let notes = &self.core.notes;
         let client = notes.number(self.source).filter(|_| self.given == 0);

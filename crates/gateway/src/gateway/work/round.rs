@@ -1,4 +1,4 @@
-//! Handles messages that come back from the session that they were sent to.
+//! Handles messages that come back from the session to which the gateway sent them.
 
 use fixwire_protocol::SessionId;
 
@@ -8,8 +8,8 @@ use super::Work;
 use crate::Draft;
 
 impl Work<'_> {
-    /// Checks whether the message was sent to its source before: the gateway's own answer, or a message that came
-    /// back too often, goes no further.
+    /// Checks whether the gateway sent this message to its source before. If it is the gateway's own answer, or came
+    /// back too often, the message goes no further.
     #[cold]
     pub(super) fn look_for_rounds(&mut self) -> Result<(), Trouble> {
         let rounds = &self.core.rounds;

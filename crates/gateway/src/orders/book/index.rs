@@ -1,6 +1,6 @@
 //! The index that finds a name by its ids.
 //!
-//! Each [`By`] has a table of hashes and places; no two names have the same key.
+//! Each [`By`] has a table of hashes and places. No two names have the same key.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,8 +11,8 @@ use fixwire_protocol::SessionId;
 use super::super::table::IdKind;
 use super::{Book, By, NOWHERE};
 
-/// Places by the hash of a key, in memory that is allocated once: open addressing with linear probing. Each slot has
-/// the hash and the place, so that probes skip other names without reading them.
+/// A hash table of places, in memory that is allocated once: open addressing with linear probing. Each slot has hash
+/// and place, so that a probe skips other names without reading them.
 #[derive(Clone, Debug)]
 pub(in crate::orders) struct Places {
     slots: Vec<Slot>,
@@ -30,7 +30,7 @@ const FREE: Slot = Slot {
 };
 
 impl Places {
-    /// A table for this number of places; at least half of its slots stay free.
+    /// A table for this number of places. At least half of the slots stay free.
     pub(super) fn new(places: usize) -> Self {
         let slots = places.max(1).next_power_of_two() * 2;
         Self {
@@ -69,7 +69,7 @@ impl Places {
         self.slots[at] = Slot { hash, place };
     }
 
-    /// Removes an existing place, and moves later ones up, so that no probe ends too early.
+    /// Removes an existing place, and moves later slots up, so that no probe ends too early.
     fn remove(&mut self, hash: u32, place: u32) {
         let mut gap = self.home(hash);
         while self.slots[gap].place != place {
@@ -146,7 +146,7 @@ impl Book {
         Key::new(by, name.client, name.venue, name.kind, id)
     }
 
-    /// The name of a client's id; the last name if the client used the id more than once.
+    /// The name of a client's id. If the client used the id more than once, the last name.
     pub(in crate::orders) fn of_client(
         &self,
         client: SessionId,
@@ -167,7 +167,7 @@ impl Book {
         self.find(Key::new(By::Venue, venue, venue, kind, id))
     }
 
-    /// The name last reported with this OrderID.
+    /// The name for which a report last gave this OrderID(37).
     pub(in crate::orders) fn of_order_id(&self, venue: SessionId, id: &[u8]) -> Option<u32> {
         self.find(Key::new(By::OrderId, venue, venue, IdKind::Order, id))
     }
@@ -212,7 +212,7 @@ impl Book {
         self.name(place).indexed[by as usize].is_some()
     }
 
-    /// Records the OrderID that a report gives for a name. An OrderID that is too long is not stored.
+    /// Records the OrderID(37) that a report gives for a name. An OrderID that is too long is not stored.
     pub(in crate::orders) fn learn(&mut self, place: u32, order_id: &[u8]) {
         let known = self.is_indexed(place, By::OrderId) && self.id(place, By::OrderId) == order_id;
         if known || order_id.is_empty() || order_id.len() > self.id_max {
@@ -220,7 +220,7 @@ impl Book {
         }
         if let Some(other) = self.of_order_id(self.name(place).venue, order_id) {
             let is_other = self.name(other).client != self.name(place).client;
-            // The venue has used the OrderID of an open order of another client again: that order keeps the OrderID.
+            // The venue has given the OrderID of another client's open order again. The open order keeps the OrderID.
             if is_other && self.is_trading(other) && !self.is_trading(place) {
                 return;
             }

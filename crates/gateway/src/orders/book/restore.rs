@@ -8,10 +8,10 @@ use fixwire_protocol::{SessionId, Timestamp};
 use super::super::table::IdKind;
 use super::{Book, By, EMPTY, FREE, Link, NOWHERE, Name, Purpose, Queue, State};
 
-/// The bit for a name that a venue has answered.
+/// The bit that says that the venue has answered the name.
 pub(in crate::orders) const ANSWERED: u8 = 3;
 
-/// A name as written. It refers to other names by number; 0 is none.
+/// A name in a checkpoint. It refers to other names by number; 0 means no name.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::orders) struct SavedName<'a> {
     pub(in crate::orders) number: u64,
@@ -27,7 +27,7 @@ pub(in crate::orders) struct SavedName<'a> {
     pub(in crate::orders) before: u64,
     pub(in crate::orders) chain: u64,
     pub(in crate::orders) within: u64,
-    /// A bit for each of [`By::ALL`], and [`ANSWERED`].
+    /// A bit for each of [`By::ALL`] by which the name is found, and [`ANSWERED`].
     pub(in crate::orders) found_by: u8,
     pub(in crate::orders) client_id: &'a [u8],
     pub(in crate::orders) venue_id: &'a [u8],
@@ -76,8 +76,8 @@ impl Numbers {
 }
 
 impl Book {
-    /// Fills an empty book with names; the caller has checked that their number and the lengths of their ids fit.
-    /// `None` if the names contradict each other; the book must not be used then.
+    /// Fills an empty book with names. The caller has checked that their number and the lengths of their ids fit.
+    /// `None` if the names contradict each other; then the book must not be used.
     pub(in crate::orders) fn restore(
         &mut self,
         saved: &[SavedName<'_>],
@@ -104,7 +104,7 @@ impl Book {
             return None;
         }
         open.iter().for_each(|(_, place)| self.join(*place));
-        // `join` has put the names into their lists, but not in the saved order: the lists are made again.
+        // `join` has put the names into their lists, but not in the saved order, so the lists are made again.
         self.queues = [EMPTY; 3];
         let places = (0_u32..).zip(saved);
         for (place, name) in places {
@@ -158,7 +158,7 @@ impl Book {
         for by in By::ALL {
             let id = name.ids()[by as usize];
             if name.found_by >> (by as u8) & 1 == 0 {
-                // An id by which the name is no longer found is still written into reports.
+                // The name is no longer found by this id, but the id is still written into reports.
                 self.keep(place, by, id);
                 continue;
             }
