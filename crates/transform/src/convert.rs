@@ -1,4 +1,4 @@
-//! Converts messages from one FIX version to another, by a readable text table.
+//! Converts messages from one FIX version to another, by conversion tables, which are readable text files.
 //!
 //! `docs/reference/conversion.md` describes the format of tables; the built-in tables are in the folder
 //! `conversions` of this crate.
@@ -39,13 +39,13 @@ use tree::{ROOT, Tree};
 
 /// A conversion from one version to another, with its working memory.
 ///
-/// Made at start, in about ten milliseconds per table. Clones share dictionaries and tables; each thread needs its
-/// own clone.
+/// Made at start, in about ten milliseconds per table. Clones share dictionaries and tables. Each thread needs a
+/// clone of its own.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    /// The tables that a message passes through, at least one.
+    /// The tables that a message passes through, in order; at least one.
     links: Vec<Arc<TableLink>>,
-    /// The policies of all tables; if two tables have a policy for a field, the first applies.
+    /// The policies of all tables. If two tables have a policy for the same field, the first table's policy applies.
     policies: Policies,
     tree: Tree,
     lost: Vec<Tag>,
@@ -53,22 +53,22 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// The built-in conversion between two versions: their table, or the chain of tables between them. `None` for
-    /// a version and itself, and for FIXT.1.1. [`BuiltInConversions`] makes several conversions that share
-    /// dictionaries and tables.
+    /// The built-in conversion between two versions: by one table, or by a chain of tables. `None` when both versions
+    /// are the same, and for FIXT.1.1. To make several conversions that share dictionaries and tables, use
+    /// [`BuiltInConversions`].
     #[must_use]
     pub fn built_in(from: Version, to: Version) -> Option<Self> {
         BuiltInConversions::default().conversion(from, to)
     }
 
-    /// The text of a built-in table, from which a custom table can be made; `None` for versions that are converted by a
+    /// The text of a built-in table, as the basis of a custom table. `None` for versions that are converted by a
     /// chain of tables.
     #[must_use]
     pub fn built_in_text(from: Version, to: Version) -> Option<&'static str> {
         built_in::text(from, to)
     }
 
-    /// Reads a table for two versions of the standard, which the table names.
+    /// Reads a table between two versions of the FIX standard; the table names both versions.
     ///
     /// # Errors
     ///
@@ -79,8 +79,8 @@ impl Conversion {
         Self::new(text, dictionary(from), dictionary(to))
     }
 
-    /// Reads a table for two dictionaries, such as a counterparty's; the versions in the table must be the
-    /// dictionaries' versions. A dictionary above FIX 4.4 must include its transport dictionary.
+    /// Reads a table between two dictionaries, such as a counterparty's. The versions that the table names must be
+    /// the dictionaries' versions. A dictionary above FIX 4.4 must include its transport dictionary.
     ///
     /// # Errors
     ///
@@ -107,21 +107,20 @@ impl Conversion {
         Losses::new(dictionaries)
     }
 
-    /// Converts a message in place. A [`Draft`] has no header fields that each session fills in. The result has
-    /// the fields in the order of the target's dictionary, group counts equal to their entries, and all
-    /// user-defined fields.
+    /// Converts a message in place. A [`Draft`] has no header fields that each session sets itself. In the result,
+    /// fields are in the order of the target's dictionary, group counts match the number of entries, and all
+    /// user-defined fields are kept.
     ///
-    /// The statements of the tables run one table after another. The target's fields and required fields are
-    /// checked once, at the end, so an intermediate version does not restrict the fields that source and target
-    /// share.
+    /// The statements run table after table. Fields that the target lacks, and fields that it requires, are checked
+    /// once at the end. So an intermediate version does not restrict the fields that source and target share.
     ///
-    /// Allocates memory only for a message larger than all before. The time is proportional to the message's
-    /// fields and to the statements that apply to it.
+    /// Allocates memory only when a message is larger than all earlier messages. The time is proportional to the
+    /// number of fields and of statements that apply to the message.
     ///
     /// # Errors
     ///
-    /// [`TransformFailure::MessageType`], [`TransformFailure::Homeless`] and [`TransformFailure::Missing`]; draft and
-    /// losses are unchanged then.
+    /// [`TransformFailure::MessageType`], [`TransformFailure::Homeless`] and [`TransformFailure::Missing`]. In all
+    /// three cases, draft and losses do not change.
     pub fn convert(
         &mut self,
         draft: &mut Draft,
@@ -136,7 +135,7 @@ impl Conversion {
         Ok(())
     }
 
-    /// Converts a message whose text the tree has.
+    /// Converts the message whose text was loaded into the tree.
     fn run(&mut self, draft: &mut Draft) -> Result<(), TransformFailure> {
         for (at, link) in self.links.iter().enumerate() {
             let root = link.levels.root(self.tree.text(draft.msg_type_span()));

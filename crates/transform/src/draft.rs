@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use fixwire_protocol::{Body, Message, SOH, Tag, tag};
 
-/// Fields of the header and trailer that each session fills in; they are not part of a draft.
+/// Header and trailer fields that each session sets itself; a draft does not contain them.
 pub(crate) const OF_THE_SESSION: [Tag; 16] = [
     tag::BEGIN_STRING,
     tag::BODY_LENGTH,
@@ -25,7 +25,7 @@ pub(crate) const OF_THE_SESSION: [Tag; 16] = [
     tag::CHECK_SUM,
 ];
 
-/// Whether each session fills in this field.
+/// Whether each session sets this field itself.
 #[inline]
 #[must_use]
 pub fn is_of_the_session(tag: Tag) -> bool {
@@ -45,7 +45,7 @@ pub fn is_of_the_session(tag: Tag) -> bool {
     }
 }
 
-/// Header fields that belong to the message; they come before all other fields.
+/// Header fields that belong to the message. They come before all other fields.
 pub(crate) const HEADER: [Tag; 14] = [
     tag::ON_BEHALF_OF_COMP_ID,
     tag::ON_BEHALF_OF_SUB_ID,
@@ -63,10 +63,10 @@ pub(crate) const HEADER: [Tag; 14] = [
     tag::HOP_SENDING_TIME,
 ];
 
-/// The place of a value in the text of a message that is changed: its first byte, and the byte after its last.
+/// Range of a value in the text of a message that is changed: index of its first byte, and index after its last byte.
 pub(crate) type ValueSpan = (u32, u32);
 
-/// Adds a value to a text.
+/// Appends a value to a text; returns its range.
 #[inline]
 pub(crate) fn kept(text: &mut Vec<u8>, value: &[u8]) -> ValueSpan {
     let start = text.len() as u32;
@@ -74,7 +74,7 @@ pub(crate) fn kept(text: &mut Vec<u8>, value: &[u8]) -> ValueSpan {
     (start, text.len() as u32)
 }
 
-/// The place of the first field of this tag in the bytes of a message.
+/// The range of the first field with this tag in the bytes of a message.
 pub(crate) fn span_of(message: &Message<'_>, tag: Tag) -> Option<ValueSpan> {
     let field = message.fields()[message.index_of(tag)?];
     Some((field.start, field.end))
@@ -87,25 +87,25 @@ struct Part {
     value: ValueSpan,
 }
 
-/// The type and the fields of a message, in order, to be read, changed and written. A draft is reused for each
+/// The type and the fields of a message, in order, for reading, changing and writing. A draft is reused for each
 /// message; its memory grows to the largest message.
 ///
-/// Fields are accessed by index, or by tag for the first field of that tag. The caller knows which fields
-/// belong to which entry of a repeating group.
+/// Fields are accessed by index or by tag; a tag selects the first field with this tag. Which fields belong to which
+/// entry of a repeating group is up to the caller.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     msg_type: ValueSpan,
     /// SendingTime of the received message.
     sending_time: ValueSpan,
     parts: Vec<Part>,
-    /// The bytes of all values, in any order, including replaced ones.
+    /// The bytes of all values, in any order. Replaced values remain in the text.
     text: Vec<u8>,
-    /// The encoded fields, made when the draft is written.
+    /// The encoded fields; filled when the draft is written.
     encoded: Vec<u8>,
 }
 
 impl Draft {
-    /// An empty draft with capacity for this many fields and bytes.
+    /// An empty draft with capacity for this number of fields and bytes.
     #[must_use]
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
         Self {
@@ -129,13 +129,13 @@ impl Draft {
         self.parts.clear();
     }
 
-    /// Copies a message, except the fields that each session writes for itself.
+    /// Copies a message, except the fields that each session sets itself.
     pub fn load(&mut self, message: &Message<'_>) {
         self.clear();
         self.text.clear();
         self.text.extend_from_slice(message.bytes());
         self.msg_type = span_of(message, tag::MSG_TYPE).unwrap_or_default();
-        // A resent message counts as sent at its original time.
+        // A resent message counts as sent at the time of the original message.
         let first = span_of(message, tag::ORIG_SENDING_TIME);
         let first = first.filter(|_| message.is_poss_dup());
         let time = first.or_else(|| span_of(message, tag::SENDING_TIME));
@@ -166,8 +166,8 @@ impl Draft {
         self.bytes(self.msg_type)
     }
 
-    /// SendingTime(52) of the received message; empty if the draft has another origin, or the message had no
-    /// SendingTime. It is not a field of the draft, since each session fills it in.
+    /// SendingTime(52) of the received message. Empty if the draft was not loaded from a message, or if the message
+    /// had no SendingTime. It is no field of the draft, because each session sets it itself.
     #[must_use]
     #[inline]
     pub fn sending_time(&self) -> &[u8] {
@@ -200,7 +200,7 @@ impl Draft {
         self.parts.get(at).map_or(0, |part| part.tag)
     }
 
-    /// The value of the field at an index; empty after the last.
+    /// The value of the field at an index; empty after the last field.
     #[must_use]
     #[inline]
     pub fn value(&self, at: usize) -> &[u8] {
@@ -238,13 +238,13 @@ impl Draft {
         self.set_span(tag, value);
     }
 
-    /// Sets the value of the field at an index. Does nothing after the last.
+    /// Sets the value of the field at an index. Does nothing after the last field.
     pub fn set_at(&mut self, at: usize, value: &[u8]) {
         let value = kept(&mut self.text, value);
         self.set_span_at(at, value);
     }
 
-    /// Sets the tag of the field at an index. Does nothing after the last.
+    /// Sets the tag of the field at an index. Does nothing after the last field.
     #[inline]
     pub fn rename(&mut self, at: usize, tag: Tag) {
         if let Some(part) = self.parts.get_mut(at) {
@@ -257,13 +257,13 @@ impl Draft {
         self.insert(self.parts.len(), tag, value);
     }
 
-    /// Inserts a field before the field at an index; after the last field, at the end.
+    /// Inserts a field before the field at an index. After the last field, appends it.
     pub fn insert(&mut self, at: usize, tag: Tag, value: &[u8]) {
         let value = kept(&mut self.text, value);
         self.insert_span(at, tag, value);
     }
 
-    /// Removes the fields in a range, as far as they exist.
+    /// Removes the fields in a range; the part of the range after the last field is ignored.
     pub fn remove(&mut self, range: Range<usize>) {
         let end = range.end.min(self.parts.len());
         self.parts.drain(range.start.min(end)..end);
@@ -278,50 +278,50 @@ impl Draft {
         found.is_some()
     }
 
-    /// The place of the value at an index; empty after the last field.
+    /// The range of the value at an index; empty after the last field.
     #[inline]
     pub(crate) fn span(&self, at: usize) -> ValueSpan {
         self.parts.get(at).map_or((0, 0), |part| part.value)
     }
 
-    /// The bytes of a value.
+    /// The bytes of a value, given by its range.
     #[inline]
     pub(crate) fn bytes(&self, (start, end): ValueSpan) -> &[u8] {
         &self.text[start as usize..end as usize]
     }
 
-    /// The bytes of all values. What is added at the end can be the value of a field.
+    /// The bytes of all values. Bytes added at the end can become the value of a field.
     pub(crate) fn text_mut(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
 
-    /// Adds a field at the end, for a value in the text.
+    /// Appends a field whose value is already in the text.
     #[inline]
     pub(crate) fn push_span(&mut self, tag: Tag, value: ValueSpan) {
         self.parts.push(Part { tag, value });
     }
 
-    /// Exchanges the bytes of all values with the bytes of another text.
+    /// Exchanges the bytes of all values with another text.
     pub(crate) fn swap_text(&mut self, text: &mut Vec<u8>) {
         core::mem::swap(&mut self.text, text);
     }
 
-    /// The place of MsgType(35).
+    /// The range of MsgType(35).
     pub(crate) fn msg_type_span(&self) -> ValueSpan {
         self.msg_type
     }
 
-    /// The place of [`Draft::sending_time`].
+    /// The range of [`Draft::sending_time`].
     pub(crate) fn sending_time_span(&self) -> ValueSpan {
         self.sending_time
     }
 
-    /// As [`Draft::set_msg_type`], for a value in the text.
+    /// As [`Draft::set_msg_type`], for a value that is already in the text.
     pub(crate) fn set_msg_type_span(&mut self, msg_type: ValueSpan) {
         self.msg_type = msg_type;
     }
 
-    /// As [`Draft::set`], for a value in the text.
+    /// As [`Draft::set`], for a value that is already in the text.
     pub(crate) fn set_span(&mut self, tag: Tag, value: ValueSpan) {
         match self.find(tag) {
             Some(at) => self.set_span_at(at, value),
@@ -334,14 +334,14 @@ impl Draft {
         }
     }
 
-    /// As [`Draft::set_at`], for a value in the text.
+    /// As [`Draft::set_at`], for a value that is already in the text.
     pub(crate) fn set_span_at(&mut self, at: usize, value: ValueSpan) {
         if let Some(part) = self.parts.get_mut(at) {
             part.value = value;
         }
     }
 
-    /// As [`Draft::insert`], for a value in the text.
+    /// As [`Draft::insert`], for a value that is already in the text.
     pub(crate) fn insert_span(&mut self, at: usize, tag: Tag, value: ValueSpan) {
         let at = at.min(self.parts.len());
         self.parts.insert(at, Part { tag, value });
@@ -352,7 +352,7 @@ impl Draft {
         body.encoded(self.encode());
     }
 
-    /// Encodes all fields as `tag=value` with SOH.
+    /// Encodes all fields as `tag=value`, each followed by SOH.
     pub fn encode(&mut self) -> &[u8] {
         self.encoded.clear();
         for part in &self.parts {

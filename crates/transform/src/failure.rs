@@ -6,8 +6,7 @@ use fixwire_protocol::Tag;
 
 use crate::rules::ScriptFailure;
 
-/// Maximum number of bytes that the rules may add to one message; each written field counts as 64 bytes more than its
-/// value.
+/// Maximum number of bytes that rules may add to one message. Each written field counts as its value plus 64 bytes.
 pub const MAX_ADDED: usize = 1 << 20;
 /// The maximum length of a value that `remember` stores.
 pub const MAX_REMEMBERED: usize = 4 << 10;
@@ -16,13 +15,13 @@ pub const MAX_REMEMBERED: usize = 4 << 10;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TransformFailure {
-    /// The field to be copied, moved, mapped or put into a text is missing.
+    /// The field that should be copied, moved, mapped or put into a text is missing.
     NoField(Tag),
     /// The table has no entry for the value of this field.
     NotInTable(Tag),
     /// The field would become empty or contain SOH.
     BadValue(Tag),
-    /// Entries of the group do not have this field, or begin with this field, which therefore cannot be removed.
+    /// Entries of the group do not have this field; or they begin with it, so it cannot be removed.
     NotInEntry(Tag),
     /// The rules would add more than [`MAX_ADDED`] bytes to the message.
     TooLarge,
@@ -30,17 +29,17 @@ pub enum TransformFailure {
     NoSession(Tag),
     /// A script failed.
     Script(ScriptFailure),
-    /// No value of this field is remembered for the order that the message answers.
+    /// No value of this field is remembered for the order that the message responds to.
     NotRemembered(Tag),
     /// The value of this field is longer than [`MAX_REMEMBERED`].
     TooLong(Tag),
-    /// A message with a password is not remembered.
+    /// The message contains a password, so its fields are not remembered.
     Secret,
     /// One of the two versions lacks this message type.
     MessageType,
-    /// The target version lacks this field or value here, and the policy is to reject.
+    /// The target version lacks this field or value in its place, and the policy is to reject.
     Homeless(Tag),
-    /// The target version requires this field, and neither the message nor the table provides it.
+    /// The target version requires this field, but neither the message nor the table provides it.
     Missing(Tag),
 }
 

@@ -1,8 +1,9 @@
-//! Changes messages: by rules, each with a condition and actions, and by tables that convert between FIX versions.
+//! Changes messages: by rules, which consist of a condition and actions, and by tables that convert between FIX
+//! versions.
 //!
-//! The crate sends nothing and knows sessions only by name: [`Rules`] decide what happens to a message, and the caller
-//! carries it out. It reads no clock, socket or file. Memory is allocated at start; after that the path of a message
-//! allocates nothing, unless a rule runs a script.
+//! The crate sends nothing and knows sessions only by name. [`Rules`] decide what happens to a message; the caller
+//! carries it out. The crate reads no clock, socket or file. Memory is allocated at start; after that, handling a
+//! message allocates nothing, unless a rule runs a script.
 #![no_std]
 #![forbid(unsafe_code)]
 

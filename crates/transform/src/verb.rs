@@ -1,7 +1,7 @@
 //! [`Verb`]: what rules and conversion tables do to a field, in one implementation for both.
 //!
-//! [`Fields`] is the place of the change: the fields of a message outside of groups, or the fields of one entry of a
-//! group, in a [`Draft`](crate::Draft) or in the tree of a conversion.
+//! [`Fields`] is where the change happens: the fields of a message outside of groups, or the fields of one group
+//! entry; in a [`Draft`](crate::Draft), or in the tree of a conversion.
 
 use alloc::vec::Vec;
 
@@ -13,13 +13,13 @@ use crate::failure::MAX_ADDED;
 
 /// The fields that a verb can read and change.
 pub(crate) trait Fields {
-    /// A field as a verb names it.
+    /// How a verb names a field.
     type Name;
 
     /// The tag of a field.
     fn tag(name: &Self::Name) -> Tag;
 
-    /// The bytes of all values; new values are added at the end.
+    /// The bytes of all values; new values are appended.
     fn text(&mut self) -> &mut Vec<u8>;
 
     /// The value of a field, if it is present.
@@ -28,10 +28,10 @@ pub(crate) trait Fields {
     /// Sets a field; adds the field if it is absent.
     fn put(&mut self, name: &Self::Name, value: ValueSpan) -> Result<(), TransformFailure>;
 
-    /// Removes a field, if present; removes the entries of a group with its count.
+    /// Removes a field, if present. Removing a group's count field also removes its entries.
     fn remove(&mut self, name: &Self::Name) -> Result<(), TransformFailure>;
 
-    /// Gives the value of a field to another field, and removes the first field.
+    /// Gives the value of a field to another field, and removes the first one.
     fn rename(&mut self, from: &Self::Name, to: &Self::Name) -> Result<(), TransformFailure> {
         let value = self.value(from);
         self.put(to, value.ok_or(TransformFailure::NoField(Self::tag(from)))?)?;
@@ -42,13 +42,13 @@ pub(crate) trait Fields {
 /// A change of one field, or of two.
 #[derive(Clone, Debug)]
 pub(crate) enum Verb<N> {
-    /// Sets a field to a text; to copy a field is to set another field to its value.
+    /// Sets a field to a text. A copy sets a field to the value of another field.
     Set(N, Vec<Piece<N>>),
     Move(N, N),
     Remove(N),
 }
 
-/// A part of a value that is written.
+/// A part of the value that is written.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Piece<N> {
     Text(Vec<u8>),
@@ -61,7 +61,7 @@ impl<N> Verb<N> {
     ///
     /// # Errors
     ///
-    /// [`TransformFailure::NoField`] without a field to read, and the errors of [`Fields::put`] and
+    /// [`TransformFailure::NoField`] if a field to be read is missing, and the errors of [`Fields::put`] and
     /// [`Fields::remove`].
     pub fn apply(&self, fields: &mut impl Fields<Name = N>) -> Result<(), TransformFailure> {
         match self {
@@ -90,7 +90,7 @@ fn joined<F: Fields>(
             Piece::Field(_) => {
                 let (from, to) = written(fields, piece)?;
                 let text = fields.text();
-                // A single value may not be longer than the rules may add to a whole message.
+                // A single value must not be longer than what rules may add to a whole message.
                 if text.len() - start + (to - from) as usize > MAX_ADDED {
                     return Err(TransformFailure::TooLarge);
                 }

@@ -26,7 +26,7 @@ macro_rules! tables {
     };
 }
 
-/// The built-in tables, in both directions between neighbours.
+/// The built-in tables, in both directions between neighbouring versions.
 pub const TABLES: [(Version, Version, &str); 14] = tables! {
     Fix40 Fix41 "fix40-fix41",
     Fix41 Fix40 "fix41-fix40",
@@ -44,8 +44,8 @@ pub const TABLES: [(Version, Version, &str); 14] = tables! {
     Fix50Sp2 Fix50Sp1 "fix50sp2-fix50sp1",
 };
 
-/// Makes conversions from the built-in tables and the custom tables that replace some of them; the conversions share
-/// dictionaries and tables.
+/// Makes conversions from the built-in tables, and from custom tables that replace some of them. The conversions
+/// share dictionaries and tables.
 #[derive(Debug, Default)]
 pub struct BuiltInConversions {
     dictionaries: Vec<(Version, Arc<Dictionary>)>,
@@ -53,12 +53,12 @@ pub struct BuiltInConversions {
 }
 
 impl BuiltInConversions {
-    /// Replaces the built-in table for these versions or, if they are not neighbours, all tables on the way
-    /// between them. Conversions made earlier do not change.
+    /// Replaces the built-in table between these versions. If they are not neighbours, the table replaces all tables
+    /// on the way between them. Conversions made earlier do not change.
     ///
     /// # Errors
     ///
-    /// See [`Conversion::read`]; also when the table is for other versions.
+    /// See [`Conversion::read`]. It is also an error when the table is for other versions.
     pub fn replace(
         &mut self,
         from: Version,
@@ -72,19 +72,19 @@ impl BuiltInConversions {
         Ok(())
     }
 
-    /// Whether the conversion `by` uses the table of these versions.
+    /// Whether the conversion `by` uses the table between these versions.
     #[must_use]
     pub fn is_used(&self, from: Version, to: Version, by: &Conversion) -> bool {
         let link = self.known(from, to);
         link.is_some_and(|link| by.links.iter().any(|used| Arc::ptr_eq(used, link)))
     }
 
-    /// The conversion between two versions; `None` for a version and itself, and for FIXT.1.1.
+    /// The conversion between two versions. `None` when both versions are the same, and for FIXT.1.1.
     pub fn conversion(&mut self, from: Version, to: Version) -> Option<Conversion> {
         let route = route(from, to)?;
         let (mut links, mut at) = (Vec::new(), 0);
         while at + 1 < route.len() {
-            // Only a custom table can lead further than to a neighbour; the one that leads furthest is used.
+            // Only a custom table can skip versions. The custom table that leads furthest is used.
             let mut further = (at + 2..route.len()).rev();
             let next = further.find(|&next| self.known(route[at], route[next]).is_some());
             let next = next.unwrap_or(at + 1);
@@ -130,14 +130,14 @@ impl BuiltInConversions {
     }
 }
 
-/// The text of the table from one version to a neighbour.
+/// The text of the table from a version to a neighbouring version.
 pub fn text(from: Version, to: Version) -> Option<&'static str> {
     let mut tables = TABLES.iter();
     let table = tables.find(|table| (table.0, table.1) == (from, to))?;
     Some(table.2)
 }
 
-/// The dictionary of a version; above FIX 4.4 with header, trailer and session messages of FIXT.1.1.
+/// The dictionary of a version. Above FIX 4.4 it includes the header, trailer and session messages of FIXT.1.1.
 pub fn dictionary(version: Version) -> Dictionary {
     let dictionary = Dictionary::built_in(version);
     match version {
@@ -148,12 +148,12 @@ pub fn dictionary(version: Version) -> Dictionary {
     }
 }
 
-/// The versions that a message passes through, both ends included. The neighbours form a tree, so there is only
-/// one route.
+/// The versions that a message passes through, from source to target. The versions form a tree, so there is only one
+/// route.
 pub fn route(from: Version, to: Version) -> Option<Vec<Version>> {
     let (mut up, mut down) = (to_the_root(from)?, to_the_root(to)?);
-    // Both ways end in the same versions, from the version where they meet to the root: all but the first of these are
-    // dropped.
+    // Both paths to the root share their last versions, from the version where they meet. All shared versions except
+    // the first are dropped.
     let mut meet = up.pop().and(down.pop());
     while let (Some(one), Some(other)) = (up.last(), down.last())
         && one == other
@@ -165,7 +165,7 @@ pub fn route(from: Version, to: Version) -> Option<Vec<Version>> {
     (up.len() > 1).then_some(up)
 }
 
-/// Whether one version can be converted to the other.
+/// Whether a conversion from one version to the other is possible.
 #[must_use]
 pub fn is_way(from: Version, to: Version) -> bool {
     route(from, to).is_some()

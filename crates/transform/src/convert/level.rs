@@ -1,4 +1,4 @@
-//! [`ConversionLevel`]: how two dictionaries place the fields of a message or of a group entry, side by side.
+//! [`ConversionLevel`]: which fields both dictionaries define for one message or one group entry, side by side.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -9,39 +9,39 @@ use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, Member, Messa
 
 use crate::draft::OF_THE_SESSION;
 
-/// Means: no position, no level, no node.
+/// Stands for no position, no level or no node.
 pub const NONE: u32 = u32::MAX;
 
-/// The level of entries that neither dictionary has in that position.
+/// The level of group entries that neither dictionary defines in their position.
 pub const NOWHERE: usize = 0;
 
-/// The role of a field in one level.
+/// What source and target define for a field in one level.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldPlace {
     pub tag: Tag,
-    /// Position of the field when a message is parsed; `NONE` if only the target has the field here.
+    /// Position of the field for parsing a message; `NONE` if only the target has the field here.
     pub position: u32,
-    /// The order in which the field is written, see [`ConversionLevel::order`].
+    /// Position of the field for writing a message; see [`ConversionLevel::order`].
     order: u32,
     /// Whether the target has the field here.
     pub in_target: bool,
-    /// The level of the entries that the field counts, or `NONE`.
+    /// The level of the group entries that the field counts, or `NONE`.
     entries: u32,
 }
 
 impl FieldPlace {
-    /// The level of the entries that the field counts.
+    /// The level of the group entries that the field counts.
     pub fn entries(&self) -> Option<usize> {
         (self.entries != NONE).then_some(self.entries as usize)
     }
 }
 
-/// The fields of a message type, or of the entries of a group within it.
+/// The fields of a message type, or the fields of a group's entries.
 #[derive(Clone, Debug, Default)]
 pub struct ConversionLevel {
-    /// The fields of the level, in the order of tags.
+    /// The fields of the level, sorted by tag.
     places: Vec<FieldPlace>,
-    /// Index of each tag in `places`, counted from 1: a hash table with open addressing, 0 for a free slot.
+    /// Hash table with open addressing: for each tag its index in `places`, counted from 1; 0 marks a free slot.
     table: Box<[u16]>,
     /// The field that begins an entry; 0 for a message.
     pub delimiter: Tag,
@@ -51,7 +51,7 @@ pub struct ConversionLevel {
     pub required: Vec<Tag>,
     /// The statements that apply here, in order: index, and the tags that must be present for an effect.
     pub statements: Vec<(u32, Tags)>,
-    /// The order number of fields that neither dictionary has.
+    /// The write position of fields that neither dictionary defines.
     strangers: u32,
 }
 
@@ -84,7 +84,7 @@ impl ConversionLevel {
         self.table = table.into();
     }
 
-    /// Whether a field of the received message belongs to this level.
+    /// Whether the level has this field, so that a received field with this tag belongs to it.
     pub fn takes(&self, tag: Tag) -> bool {
         self.place(tag).is_some_and(|place| place.position != NONE)
     }
@@ -108,14 +108,14 @@ impl ConversionLevel {
         fields.map(|place| place.tag)
     }
 
-    /// The level of the entries that this field counts.
+    /// The level of the group entries that this field counts.
     pub fn entries(&self, count: Tag) -> Option<usize> {
         self.place(count)?.entries()
     }
 
-    /// The order in which a field is written: the target's dictionary order, or the source's if the target lacks
-    /// this level. Fields that neither dictionary has come after the header or the delimiter, where no group can
-    /// claim them.
+    /// The write position of a field: as in the target's dictionary, or as in the source's if the target lacks this
+    /// level. Fields that neither dictionary defines come after the header or the group's delimiter, where no other
+    /// group can claim them.
     pub fn order(&self, tag: Tag) -> u32 {
         self.order_of(self.place(tag))
     }
@@ -126,12 +126,12 @@ impl ConversionLevel {
     }
 }
 
-/// The slot where the search for a tag begins.
+/// The slot at which the search for a tag begins.
 fn slot(tag: Tag, mask: usize) -> usize {
     (tag.wrapping_mul(0x9e37_79b9) >> 16) as usize & mask
 }
 
-/// An approximate set of tags: tags that are a multiple of 64 apart count as the same tag.
+/// An approximate set of tags. Two tags whose difference is a multiple of 64 count as the same tag.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Tags(u64);
 
@@ -153,7 +153,7 @@ impl Tags {
 #[derive(Debug)]
 pub struct Levels {
     all: Vec<ConversionLevel>,
-    /// MsgType and level, in the order of MsgType; `NONE` if the target lacks the message.
+    /// The level of each MsgType, sorted by MsgType; `NONE` if the target lacks the message.
     roots: Vec<(Box<[u8]>, u32)>,
 }
 
@@ -166,7 +166,7 @@ impl core::ops::Index<usize> for Levels {
 }
 
 impl Levels {
-    /// The levels of the messages of `from`, with their places in the messages of `to`.
+    /// The levels of all messages of `from`, with the positions of their fields in the messages of `to`.
     pub fn new(from: &Dictionary, to: &Dictionary) -> Self {
         let mut levels = Self {
             all: alloc::vec![ConversionLevel::default()],
@@ -202,15 +202,16 @@ impl Levels {
         self.all.len()
     }
 
-    /// Records that a statement applies in a level; `needs` are the tags without which it has no effect there.
+    /// Records that a statement applies to a level. `needs` are the tags without which the statement has no effect
+    /// there.
     pub fn hold(&mut self, level: usize, statement: u32, needs: Tags) {
         self.all[level].statements.push((statement, needs));
     }
 
-    /// Adds a level and, after it, the levels of its groups. Recursion is as deep as a dictionary nests groups, 8
-    /// at most.
+    /// Adds a level, followed by the levels of its groups. Recursion is as deep as a dictionary nests groups, at most
+    /// 8.
     fn add(&mut self, source: Option<&Side<'_>>, target: Option<&Side<'_>>) -> u32 {
-        // A message may have a group that only the target defines: the group is then read by the target's definition.
+        // A message may have a group that only the target defines. Such a group is read by the target's definition.
         let (Some(read), Some(written)) = (source.or(target), target.or(source)) else {
             return NONE;
         };
@@ -249,10 +250,10 @@ impl Levels {
     }
 }
 
-/// A level as one dictionary has it.
+/// One level as one dictionary defines it.
 struct Side<'a> {
     members: Vec<&'a Member>,
-    /// Number of fields that come before fields that the dictionary lacks.
+    /// Number of fields that are written before fields that the dictionary lacks.
     leading: u32,
     delimiter: Tag,
     required: Vec<Tag>,
@@ -278,7 +279,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The level of the entries that this field counts.
+    /// The level of the group entries that this field counts.
     fn entry(&self, count: Tag) -> Option<Side<'a>> {
         let member = self.members.iter().find(|member| member.tag == count)?;
         let group = member.group.as_deref()?;

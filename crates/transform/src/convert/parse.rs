@@ -36,7 +36,7 @@ pub fn versions(text: &str) -> Result<(Version, Version), ConversionTableError> 
     Ok((next("from")?, next("to")?))
 }
 
-/// Reads the statements and policies of a table, and applies the statements to their levels.
+/// Reads the statements and policies of a table, and assigns each statement to the levels where it applies.
 pub fn table(
     text: &str,
     from: &Dictionary,
@@ -70,7 +70,7 @@ fn at(line: usize, problem: ConversionProblem) -> ConversionTableError {
     ConversionTableError { line, problem }
 }
 
-/// The lines that are not empty, with their numbers, as words.
+/// The lines that are not empty, each with its number and its words.
 fn lines(text: &str) -> impl Iterator<Item = (usize, Outcome<Vec<String>>)> {
     let lines = (1..).zip(text.lines());
     lines
@@ -94,9 +94,9 @@ fn words(line: &str) -> Outcome<Vec<String>> {
         .collect())
 }
 
-/// Where the following statements apply.
+/// The levels in which the following statements apply.
 enum Places {
-    /// In every level with their fields.
+    /// In every level that has the fields of the statement.
     All,
     These(Vec<usize>),
 }
@@ -165,7 +165,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// The level of a message type or name, followed by the counts of groups.
+    /// The level of a path: the type or name of a message, then the counts of groups.
     fn place(&self, path: &str) -> Outcome<usize> {
         let mut parts = path.split('/');
         let name = parts.next().unwrap_or_default();
@@ -189,7 +189,7 @@ impl Table<'_> {
             None => (words, Vec::new()),
         };
         let action = self.action(words)?;
-        // These add a field that is absent.
+        // These statements add a field that is absent.
         let added = match (words, &action) {
             (["default", ..], ConversionAction::Verb(Verb::Set(tag, _)))
             | (
@@ -313,7 +313,7 @@ impl Table<'_> {
             }
             ["entry", from, "->", path @ ..] => {
                 let (from, path) = (self.tag(from)?, self.path(path)?);
-                // What is written is a value, not any.
+                // A statement that writes needs a value, not `*`.
                 match path
                     .fixed
                     .iter()
@@ -440,7 +440,7 @@ impl Table<'_> {
         Ok((tag, value))
     }
 
-    /// A field by its tag or name; one of the two dictionaries must have the field.
+    /// The tag of a field given by tag or name. At least one of both dictionaries must have the field.
     fn tag(&self, text: &str) -> Outcome<Tag> {
         let both = [self.from, self.to];
         let found = match text.parse() {
@@ -453,7 +453,7 @@ impl Table<'_> {
         found.ok_or_else(|| ConversionProblem::UnknownField(text.into()))
     }
 
-    /// A value that the field may have in one of the versions.
+    /// A value that source or target allows for the field.
     fn either(&self, tag: Tag, value: &str) -> Outcome<Vec<u8>> {
         if has_value(self.from, tag, value) || has_value(self.to, tag, value) {
             return Ok(value.as_bytes().into());
@@ -461,7 +461,7 @@ impl Table<'_> {
         Err(unknown_value(tag, value))
     }
 
-    /// A value that the field may have in the target.
+    /// A value that the target allows for the field.
     fn target(&self, tag: Tag, value: &str) -> Outcome<Vec<u8>> {
         if self.to.field(tag).is_none() {
             return Err(ConversionProblem::NeverApplies(tag));
@@ -489,7 +489,8 @@ fn unknown_value(tag: Tag, value: &str) -> ConversionProblem {
     }
 }
 
-/// The cells of one side of a row: `*` is any value or an absent field, an empty cell means no field.
+/// The cells of one side of a row. `*` stands for any value or an absent field; an empty cell stands for an absent
+/// field.
 fn cells(
     text: &str,
     tags: &[Tag],
@@ -531,7 +532,7 @@ fn contradict(conditions: &[(Tag, ValueTest)]) -> Outcome<()> {
     }
 }
 
-/// The error for a statement with a wrong form.
+/// The error for a statement that does not have the form of its keyword.
 fn form(word: &str) -> ConversionProblem {
     ConversionProblem::Form(match word {
         "set" => "set TAG=VALUE [if ...]",

@@ -5,7 +5,7 @@ use core::fmt;
 
 use fixwire_protocol::Tag;
 
-/// Why a table is refused.
+/// Why a conversion table is refused.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConversionTableError {
     /// The line, from 1.
@@ -20,11 +20,11 @@ pub struct ConversionTableError {
 pub enum ConversionProblem {
     /// The table is longer than [`MAX_TABLE`](super::MAX_TABLE).
     TooLong,
-    /// The table does not start with its versions.
+    /// The table does not begin with its two versions.
     NoVersions,
     /// An unknown FIX version.
     UnknownVersion(String),
-    /// The dictionary has another version than the table.
+    /// The dictionary's version differs from the version in the table.
     OtherVersion {
         /// The version in the table.
         table: String,
@@ -33,9 +33,9 @@ pub enum ConversionProblem {
     },
     /// An unknown statement.
     UnknownStatement(String),
-    /// A line or a part of it that does not have this form.
+    /// A line, or a part of a line, does not have this form.
     Form(&'static str),
-    /// A missing closing quote.
+    /// A closing quote is missing.
     OpenQuote,
     /// Neither dictionary has this field.
     UnknownField(String),
@@ -43,7 +43,7 @@ pub enum ConversionProblem {
     UnknownMessage(String),
     /// The target has no message of this type.
     NoSuchTarget(String),
-    /// Neither dictionary has this group in that position.
+    /// In that position, neither dictionary has this group.
     UnknownGroup(Tag),
     /// The field cannot have this value.
     UnknownValue {
@@ -52,19 +52,20 @@ pub enum ConversionProblem {
         /// The value.
         value: String,
     },
-    /// A second policy for a field.
+    /// A field has two policies.
     TwicePolicy(Tag),
-    /// An offset that does not make fields user-defined.
+    /// Adding this offset does not make tags user-defined.
     Offset(String),
-    /// A statement before the first `for`.
+    /// A statement precedes the first `for`.
     NoMessages,
-    /// The source lacks this field in the place of `for`, or the target lacks it where it is written.
+    /// The statement never applies: the source lacks this field where `for` reads it, or the target lacks the field
+    /// where it is written.
     NeverApplies(Tag),
-    /// None of the messages and groups has all fields of the statement.
+    /// No message and no group has all fields of the statement.
     AppliesNowhere,
-    /// Conditions on this field that are never true together.
+    /// The conditions on this field are never true together.
     Contradiction(Tag),
-    /// An earlier row of the map matches the same values.
+    /// The row is never used, because an earlier row of the map matches the same values.
     ShadowedRow(String),
     /// The row has no value on the left.
     BlindRow(String),

@@ -1,5 +1,5 @@
-//! Handles fields that the target version lacks after all statements ran: they are dropped, renumbered or
-//! rejected.
+//! Handles the fields that the target version lacks after all statements have run: they are dropped, moved to
+//! user-defined tags, or make the conversion fail.
 
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, FieldDef};
@@ -12,7 +12,8 @@ use crate::TransformFailure;
 
 /// The last pass over a message.
 impl ConversionRun<'_> {
-    /// Moves every field to its place or applies its policy, then checks the target's required fields.
+    /// Moves every field to its place in the target or applies its policy, then checks that the target's required
+    /// fields are present.
     pub fn rest(&mut self) -> Result<(), TransformFailure> {
         self.rest_of(ROOT)
     }
@@ -26,13 +27,13 @@ impl ConversionRun<'_> {
             let tag = self.tree.tag(node);
             let place = level.place(tag);
             if tag == 0 {
-                // The field was removed.
+                // A statement has removed the field.
             } else if !level.is_home_of(tag, place) {
                 self.homeless(scope, node)?;
             } else {
                 let group = place.and_then(FieldPlace::entries);
                 let is_group = group.is_some_and(|entries| levels[entries].has_target);
-                // A count field without entries whose value is not 0 was no count in the source.
+                // A count field without entries and with a value other than 0 did not count a group in the source.
                 let has_entries = self.tree.first_entry(node).is_some();
                 match (is_group, has_entries) {
                     (true, true) => self.entries(node)?,
@@ -80,7 +81,7 @@ impl ConversionRun<'_> {
         self.homeless(scope, node)
     }
 
-    /// Keeps the words of a multiple-value field that the target has.
+    /// Keeps those words of a multiple-value field that the target allows.
     fn words(
         &mut self,
         scope: usize,
@@ -124,7 +125,7 @@ impl ConversionRun<'_> {
         Ok(())
     }
 
-    /// The policy of a field; see [`Policy::Tag`] for data.
+    /// The policy of a field. For data fields, see [`Policy::Tag`].
     fn policy(&self, tag: Tag) -> Policy {
         let has_partner = |dictionary: &Dictionary| {
             let field = dictionary.field(tag);
@@ -138,7 +139,8 @@ impl ConversionRun<'_> {
         }
     }
 
-    /// Makes a field, and the entries that it counts, user-defined. Recursion as for a scope.
+    /// Makes a field, and the group entries that it counts, user-defined. Recursion is as deep as in
+    /// [`rest_of`](Self::rest_of).
     fn move_away(&mut self, scope: usize, node: usize, offset: u32, order: Option<u32>) {
         let tag = self.tree.tag(node);
         if tag == 0 || tag >= FIRST_USER_DEFINED {

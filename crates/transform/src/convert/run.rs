@@ -19,7 +19,7 @@ pub struct ConversionRun<'a> {
     pub link: &'a TableLink,
     pub policies: &'a Policies,
     pub tree: &'a mut Tree,
-    /// The tags of dropped fields.
+    /// The tags of the dropped fields.
     pub lost: &'a mut Vec<Tag>,
     pub times: &'a mut LastMinute,
     /// The scope whose statements run.
@@ -37,7 +37,7 @@ impl Fields for ConversionRun<'_> {
         self.tree.text_mut()
     }
 
-    /// The value of a field of the scope, or the SendingTime of the received message, which is not in the draft.
+    /// The value of a field of the scope; or the SendingTime(52) of the received message, which is not in the draft.
     fn value(&self, &tag: &Tag) -> Option<ValueSpan> {
         match tag {
             tag::SENDING_TIME => self.tree.sending_time(),
@@ -57,8 +57,8 @@ impl Fields for ConversionRun<'_> {
         Ok(())
     }
 
-    /// If a field with the new tag is already present, the old field stays and is lost later; if both have the same
-    /// value, the old field is removed.
+    /// If the scope already has a field with the new tag, the old field keeps its tag and is lost later. But if both
+    /// fields have the same value, the old field is removed.
     fn rename(&mut self, &from: &Tag, &to: &Tag) -> Result<(), TransformFailure> {
         let node = self.find(from).ok_or(TransformFailure::NoField(from))?;
         match self.find(to) {
@@ -76,13 +76,13 @@ impl Fields for ConversionRun<'_> {
 }
 
 impl ConversionRun<'_> {
-    /// Runs all statements: first for the message, then for each entry of its groups, each with its statements in
-    /// the order of the table.
+    /// Runs all statements: first for the message, then for each group entry. In each, statements run in the order of
+    /// the table.
     pub fn all(&mut self) {
         let TableLink {
             levels, statements, ..
         } = self.link;
-        // Entries that statements add are already in the form of the target, so no statement runs for them.
+        // Entries that statements add already have the form of the target, so no statement runs for them.
         for scope in 0..self.tree.scopes() {
             let level = &levels[self.tree.level(scope)];
             if level.statements.is_empty() || !self.tree.is_there(scope) {
@@ -102,7 +102,7 @@ impl ConversionRun<'_> {
         }
     }
 
-    /// A field of the scope.
+    /// The field of the scope with this tag.
     fn find(&self, tag: Tag) -> Option<usize> {
         self.tree.find(self.scope, tag)
     }
@@ -218,7 +218,7 @@ impl ConversionRun<'_> {
         Some(())
     }
 
-    /// The scope that has the path's group.
+    /// The scope that contains the group of the path.
     fn around(&self, path: &Path) -> Option<usize> {
         let Some((count, known_by)) = &path.outer else {
             return Some(self.scope);
@@ -232,7 +232,8 @@ impl ConversionRun<'_> {
         fields.all(|(tag, operand)| self.equals(entry, *tag, operand))
     }
 
-    /// Whether a field of an entry has a value; other fields that the value names are read in the scope.
+    /// Whether a field of an entry has the operand's value. If the operand names another field, that field is read in
+    /// the statement's scope.
     fn equals(&self, entry: usize, tag: Tag, operand: &Operand) -> bool {
         let value = |scope, tag| self.tree.find(scope, tag).map(|node| self.tree.value(node));
         match operand {
@@ -251,7 +252,7 @@ impl ConversionRun<'_> {
         }
     }
 
-    /// Makes a `YYYYMMDD` of a `YYYYMM`, which stays, and a day, if this date exists.
+    /// Joins a `YYYYMM`, which is kept, and a day into a `YYYYMMDD`, if that date exists.
     fn join(&mut self, month: Tag, day: Tag, date: Tag) -> Option<()> {
         let (month, day) = (self.find(month)?, self.find(day)?);
         let text: [u8; 6] = self.tree.value(month).try_into().ok()?;
@@ -276,7 +277,7 @@ impl ConversionRun<'_> {
         self.tree.set(&self.link.levels, self.scope, tag, span);
     }
 
-    /// A `YYYYMMDD` becomes a `YYYYMM` and a day without a leading zero.
+    /// Splits a `YYYYMMDD` into a `YYYYMM` and a day without a leading zero.
     fn split(&mut self, date: Tag, month: Tag, day: Tag) -> Option<()> {
         let (levels, scope) = (&self.link.levels, self.scope);
         let node = self.find(date)?;
@@ -297,8 +298,8 @@ impl ConversionRun<'_> {
         Some(())
     }
 
-    /// Makes the only entry of an absent group, from all fields that the target has only in entries of this group.
-    /// Without such a field no entry is made.
+    /// Makes the single entry of an absent group, from all fields that the target has only in entries of this group.
+    /// Without such a field, no entry is made.
     fn wrap(&mut self, count: Tag) -> Option<()> {
         let levels = &self.link.levels;
         let here = &levels[self.tree.level(self.scope)];
@@ -317,8 +318,8 @@ impl ConversionRun<'_> {
         Some(())
     }
 
-    /// Moves the fields of the group's only entry here, if the target has them here or they are user-defined. The other
-    /// fields are lost.
+    /// Moves the fields of the group's single entry out of the group, if the target has them there or they are
+    /// user-defined. The other fields of the entry are lost.
     fn unwrap(&mut self, count: Tag) -> Option<()> {
         let (levels, scope) = (&self.link.levels, self.scope);
         let group = self.find(count)?;
@@ -366,7 +367,7 @@ impl ConversionRun<'_> {
         Some(())
     }
 
-    /// Removes a field, and records it and the entries that it counts as lost.
+    /// Removes a field, and records it as lost, together with the group entries that it counts.
     pub fn lose(&mut self, node: usize) {
         note(self.tree, self.lost, node);
         self.tree.remove(node);

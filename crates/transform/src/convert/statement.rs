@@ -8,7 +8,7 @@ use super::level::{ConversionLevel, Levels, Tags};
 use crate::value_test::ValueTest;
 use crate::verb::{Piece, Verb};
 
-/// Conditions and an action, for the levels where they apply.
+/// Conditions and an action; the levels where the statement applies refer to it.
 #[derive(Clone, Debug)]
 pub struct Statement {
     /// The conditions: fields, each with the test of its value.
@@ -20,21 +20,21 @@ pub struct Statement {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Operand {
     Value(Piece<Tag>),
-    /// Any value or an absent field; only in comparisons.
+    /// Any value, or an absent field. Only in comparisons.
     Any,
-    /// No field at all.
+    /// An absent field.
     Nothing,
 }
 
-/// A field of the entries of a group, which may be inside an entry of another group.
+/// A field in the entries of a group. The group may be in an entry of another group.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// The count of the enclosing group, and the fields that select its entry.
+    /// The count of the enclosing group, and the fields that select an entry of it.
     pub outer: Option<(Tag, Vec<(Tag, Operand)>)>,
     pub count: Tag,
     /// The field.
     pub value: Tag,
-    /// The other fields of the entry.
+    /// The other fields of the entry, which select or complete it.
     pub fixed: Vec<(Tag, Operand)>,
 }
 
@@ -76,7 +76,7 @@ pub enum ConversionAction {
         month: Tag,
         day: Tag,
     },
-    /// Fields that the target has only in the entries of this group, which is absent, become an entry.
+    /// Fields that the target has only in entries of this group become an entry of it, if the group is absent.
     Wrap(Tag),
     /// The fields of this group's only entry move out of the group.
     Unwrap(Tag),
@@ -89,15 +89,15 @@ pub enum ConversionAction {
     },
 }
 
-/// How a statement uses a field of a level.
+/// How a statement uses a field in a level.
 pub enum Use<'s> {
-    /// The field is read; without it the statement has no effect.
+    /// The statement reads the field, and has no effect without it.
     Needs(Tag),
     Reads(Tag),
     Writes(Tag),
     /// The field counts the entries of a group.
     Counts(Tag),
-    /// Fields of entries, which are read or written.
+    /// The statement reads or writes fields of group entries.
     Path(&'s Path, fn(&ConversionLevel, Tag) -> Result<(), Tag>),
 }
 
@@ -158,7 +158,7 @@ impl Statement {
 }
 
 impl Use<'_> {
-    /// The fields without which a statement has no effect.
+    /// The fields without which a statement has no effect, for all these uses.
     pub fn needs(uses: &[Self]) -> Tags {
         let mut needs = Tags::default();
         for used in uses {
@@ -169,7 +169,7 @@ impl Use<'_> {
         needs
     }
 
-    /// Checks that a statement can run in a level; if not, returns the field that the level lacks.
+    /// Checks that a statement can run in a level. Otherwise returns the field that the level lacks.
     pub fn fit(uses: &[Self], levels: &Levels, level: usize) -> Result<(), Tag> {
         let here = &levels[level];
         uses.iter().try_for_each(|used| match *used {

@@ -11,7 +11,7 @@ use crate::draft::{ValueSpan, kept};
 /// The scope of the message itself.
 pub const ROOT: usize = 0;
 
-/// A field; a removed field has tag 0.
+/// A field. Tag 0 means that the field was removed.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     tag: Tag,
@@ -20,41 +20,41 @@ struct Node {
     order: u32,
     /// The next field of the scope.
     next: u32,
-    /// First and last scope of the entries that the field counts, and their number.
+    /// First and last scope of the group entries that the field counts, and the number of entries.
     first: u32,
     last: u32,
     entries: u32,
 }
 
-/// The message, or an entry of a group.
+/// The message itself, or an entry of a group.
 #[derive(Clone, Copy, Debug)]
 struct Scope {
     level: u32,
-    /// The field that counts the entry, the scope of that field, and the next entry.
+    /// For an entry: the field that counts it, the scope of that field, and the next entry.
     count: u32,
     outer: u32,
     next: u32,
     first: u32,
     last: u32,
     gone: bool,
-    /// The scope's tags, including removed ones.
+    /// The tags in the scope; tags of removed fields may still be included.
     present: Tags,
 }
 
-/// All fields of a message. A tree is reused for each message; its memory grows to the largest message.
+/// All fields of a message, as a tree. The tree is reused for each message; its memory grows to the largest message.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
     scopes: Vec<Scope>,
     /// The text of the draft, while its message is converted.
     text: Vec<u8>,
-    /// SendingTime, which is in no scope; empty if unknown.
+    /// SendingTime(52), which belongs to no scope; empty if unknown.
     sending_time: ValueSpan,
-    /// Nodes sorted for writing: the order number in the high bits, the node in the low bits.
+    /// Nodes sorted for writing. Each has its write position in the high bits and the node in the low bits.
     sorted: Vec<u64>,
 }
 
-/// The treatment of a word of a multiple-value field.
+/// What happens to a word of a multiple-value field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Word<'a> {
     Kept,
@@ -63,16 +63,16 @@ pub enum Word<'a> {
 }
 
 impl Tree {
-    /// Parses a message by the source's dictionary, in linear time whatever the group counts are. A field that
-    /// comes too late for its entry belongs to the nearest enclosing scope that can continue with it, or else stays in
-    /// the current scope.
+    /// Parses a message by the source's dictionary, in linear time whatever the group counts are. A field that comes
+    /// too late for its entry belongs to the nearest enclosing scope that can continue with it; if no scope can, the
+    /// field stays in the current scope.
     pub fn load(&mut self, draft: &Draft, levels: &Levels, root: usize) {
         self.nodes.clear();
         self.scopes.clear();
         self.sending_time = draft.sending_time_span();
         self.open(root, NONE, NONE);
         let (mut here, mut last) = (ROOT, NONE);
-        // The group whose first entry may begin with the next field.
+        // The group that may begin with the next field, as the delimiter of the first entry.
         let mut group = None;
         for at in 0..draft.len() {
             let tag = draft.tag(at);
@@ -108,7 +108,7 @@ impl Tree {
         }
     }
 
-    /// Changes to the levels of the next table: scopes keep their fields, even if the next level lacks them.
+    /// Changes to the levels of the next table. Scopes keep their fields, even if the next level lacks some of them.
     pub fn change_levels(&mut self, levels: &Levels, root: usize) {
         for at in 0..self.scopes.len() {
             let scope = &self.scopes[at];
@@ -140,7 +140,7 @@ impl Tree {
         false
     }
 
-    /// Position of an entry's count in the enclosing scope.
+    /// Position of an entry's count field in the enclosing scope.
     fn position_of_count(&self, scope: usize, levels: &Levels) -> u32 {
         let scope = &self.scopes[scope];
         let outer = &self.scopes[scope.outer as usize];
@@ -202,7 +202,7 @@ impl Tree {
         self.scopes.len()
     }
 
-    /// Whether a scope exists: neither it nor an enclosing scope was removed.
+    /// Whether a scope still exists: neither the scope nor an enclosing scope was removed.
     pub fn is_there(&self, scope: usize) -> bool {
         let mut at = scope as u32;
         while let Some(scope) = self.scopes.get(at as usize) {
@@ -232,8 +232,8 @@ impl Tree {
         nodes.filter(|&node| self.nodes[node].tag != 0)
     }
 
-    /// The first field of a scope. With [`Tree::next`], it walks over the fields while they change; removed fields
-    /// have tag 0.
+    /// The first field of a scope. With [`Tree::next`] the fields can be walked while they change; a removed field
+    /// has tag 0.
     pub fn first(&self, scope: usize) -> Option<usize> {
         self.node(self.scopes[scope].first)
     }
@@ -254,8 +254,7 @@ impl Tree {
         scopes.filter(|&scope| !self.scopes[scope].gone)
     }
 
-    /// The first entry that a field counts. With [`Tree::next_entry`], it walks over the entries while they
-    /// change.
+    /// The first entry that a field counts. With [`Tree::next_entry`] the entries can be walked while they change.
     pub fn first_entry(&self, node: usize) -> Option<usize> {
         self.entries(node).next()
     }
@@ -297,12 +296,12 @@ impl Tree {
         self.text(self.span(node))
     }
 
-    /// The bytes of all values. What is added at the end can be the value of a field.
+    /// The bytes of all values. Bytes added at the end can become the value of a field.
     pub fn text_mut(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
 
-    /// Keeps, replaces or removes each word of a field as `other` says; removes the field if no word is left.
+    /// Keeps, replaces or removes each word of a field, as `other` decides. Removes the field if no word is left.
     /// Returns the number of removed words.
     pub fn change_words<'a>(
         &mut self,
@@ -348,7 +347,7 @@ impl Tree {
         (node.start, node.end) = (start, end);
     }
 
-    /// Sets the first field of a scope that has this tag; a missing field is added.
+    /// Sets the first field of a scope that has this tag. If the scope has none, a field is added.
     pub fn set(&mut self, levels: &Levels, scope: usize, tag: Tag, value: ValueSpan) -> usize {
         match self.find(scope, tag) {
             Some(node) => {
@@ -362,7 +361,7 @@ impl Tree {
         }
     }
 
-    /// Gives a field another tag, and perhaps another place.
+    /// Gives a field another tag, and another write position if `order` is given.
     pub fn rename(&mut self, scope: usize, node: usize, tag: Tag, order: Option<u32>) {
         self.scopes[scope].present.add(tag);
         let node = &mut self.nodes[node];
@@ -378,7 +377,8 @@ impl Tree {
         self.append(scope, tag, value, order);
     }
 
-    /// Adds an entry to the group of `count`, and the count if it is absent; `None` if the level lacks the group.
+    /// Adds an entry to the group of `count`, and the count field if it is absent. `None` if the level lacks the
+    /// group.
     pub fn add_entry(&mut self, levels: &Levels, scope: usize, count: Tag) -> Option<usize> {
         let level = levels[self.level(scope)].entries(count)?;
         let node = match self.find(scope, count) {
@@ -393,7 +393,7 @@ impl Tree {
         self.nodes[node].tag = 0;
     }
 
-    /// Removes an entry, and the group's count with the last entry.
+    /// Removes an entry. When it is the last one, removes the group's count field too.
     pub fn remove_entry(&mut self, scope: usize) {
         let scope = &mut self.scopes[scope];
         scope.gone = true;

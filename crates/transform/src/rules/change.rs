@@ -17,14 +17,14 @@ use crate::failure::{MAX_ADDED, MAX_REMEMBERED};
 use crate::verb::{Fields, Piece, Verb};
 use crate::{Draft, TransformFailure};
 
-/// Bytes of [`MAX_ADDED`] that each written field uses in addition to its value.
+/// Bytes of [`MAX_ADDED`] that each written field counts in addition to its value.
 const PER_FIELD: usize = 64;
 
 /// A change, with all names resolved.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Verb(Verb<FieldRef>),
-    /// Sets a field to the cell in the row of another field's value.
+    /// Sets a field to a cell of a table: the cell in the row that another field's value selects.
     Map {
         from: FieldRef,
         table: usize,
@@ -39,9 +39,9 @@ pub(super) enum Change {
     Each(FieldRef, Box<Change>),
     Drop(FieldRef, Box<Test>),
     Script(Box<Script>),
-    /// `try`: the change is skipped if there is no value to write.
+    /// `try`: the change is skipped when it has no value to write.
     Try(Box<Change>),
-    /// One after the other.
+    /// Several changes, one after the other.
     All(Vec<Change>),
 }
 
@@ -67,14 +67,15 @@ impl Change {
 
 /// One message while a rule changes it.
 pub(super) struct Work<'w> {
-    /// The message's fields; its text begins with the message.
+    /// The fields of the message. The draft's text begins with the received message's bytes.
     pub draft: &'w mut Draft,
     pub original: &'w Message<'w>,
     pub dictionary: &'w Dictionary,
     pub world: World<'w>,
     /// Number of bytes that may still be added.
     pub left: usize,
-    /// The entry that is changed, at its present position; `None` for the message outside of groups.
+    /// The group entry that is changed, at its present position. `None` for the part of the message outside of
+    /// groups.
     pub entry: Option<FieldLevel<'w>>,
 }
 
@@ -157,7 +158,7 @@ impl Fields for Work<'_> {
 }
 
 impl<'w> Work<'w> {
-    /// Writes a text with its fields filled in; an absent field is left out.
+    /// Appends a text with its fields filled in. An absent field contributes nothing.
     pub fn fill(&self, pieces: &[Piece<FieldRef>], text: &mut Vec<u8>) {
         text.clear();
         for piece in pieces {
@@ -185,7 +186,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Applies a change. Calls itself for entries, as deep as the action nests, which the parser limits.
+    /// Applies a change. Recursion for group entries is as deep as the action nests; the parser limits the depth.
     pub fn change(&mut self, change: &Change) -> Result<(), TransformFailure> {
         match change {
             Change::Verb(verb) => verb.apply(self),
@@ -239,8 +240,8 @@ impl<'w> Work<'w> {
         self.put(field, value)
     }
 
-    /// Changes the value of a field, if it is present: a copy of it that begins at an index of the text and ends
-    /// with the text.
+    /// Changes the value of a field, if the field is present. `edit` gets the text with a copy of the value at its
+    /// end, and the index where the copy begins.
     fn edit(
         &mut self,
         field: &FieldRef,
@@ -257,8 +258,8 @@ impl<'w> Work<'w> {
         self.put(field, value)
     }
 
-    /// Writes the fields to remember, each as `tag=value` and SOH; an absent field has no value. Returns ClOrdID and
-    /// the fields.
+    /// Writes the fields to remember, each as `tag=value` and SOH; an absent field gets an empty value. Returns
+    /// ClOrdID(11) and the fields.
     pub fn remembered(
         &mut self,
         id: &FieldRef,
@@ -309,15 +310,15 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Counts bytes that are added to the message.
+    /// Counts bytes that are added to the message; fails above the limit.
     fn spend(&mut self, bytes: usize) -> Result<(), TransformFailure> {
         let left = self.left.checked_sub(bytes);
         self.left = left.ok_or(TransformFailure::TooLarge)?;
         Ok(())
     }
 
-    /// Position of a new body field: before the first group, whose last entry would otherwise include the field,
-    /// and before the trailer.
+    /// The position for a new body field: before the trailer, and before the first group, whose last entry would
+    /// otherwise include the field.
     fn new_place(&self) -> usize {
         let groups = self.view().groups();
         let trailer = self.dictionary.trailer();
@@ -362,12 +363,13 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Sets the index after the last field of the entry that is changed.
+    /// Sets the end of the entry that is changed: the index after its last field.
     fn end_entry_at(&mut self, end: usize) {
         self.entry = self.entry.map(|entry| FieldLevel { end, ..entry });
     }
 
-    /// Position of a group's count, and its group: in the entry, or else in the message.
+    /// Position of a group's count field, and the group: in the current entry if it has the group, otherwise in the
+    /// message.
     fn group(&self, count: Tag) -> Option<(usize, &'w GroupDef)> {
         match self.entry {
             Some(entry) => {
@@ -409,7 +411,7 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Removes the entries that fulfil the condition, and the count with the last entry.
+    /// Removes the entries that meet the condition. When the last entry is removed, removes the count field too.
     fn drop_entries(&mut self, count: &FieldRef, test: &Test) -> Result<(), TransformFailure> {
         let Some((at, def)) = self.group(count.tag) else {
             return Ok(());

@@ -26,19 +26,19 @@ pub const MAX_PATTERN: usize = 256 << 10;
 /// Maximum size of the tables of all rules, in bytes.
 pub const MAX_PATTERNS: usize = 64 << 20;
 
-/// Resolves the names in the conditions and actions of one rule after another.
+/// Compiles the conditions and actions of one rule after another, and resolves the names in them.
 pub(super) struct Compiler<'c, 'e, 't> {
     pub names: &'c Names<'c>,
     pub tables: &'c [(String, Table)],
     pub scripts: &'c Scripts,
     pub errors: &'e mut Errors<'t>,
-    /// The text that is compiled.
+    /// The text that is being compiled.
     pub here: Here<'c>,
-    /// Whether an `[[on]]` entry is compiled, not a rule.
+    /// Whether an `[[on]]` entry is being compiled, not a rule.
     pub on: bool,
     /// Bytes that regular expressions may still take.
     pub patterns_left: usize,
-    /// The names of counters, in the order in which they are first written.
+    /// The names of counters, in the order of their first occurrence.
     pub counters: Vec<String>,
     /// Number of throttles so far.
     pub throttles: usize,
@@ -48,7 +48,7 @@ pub(super) struct Compiler<'c, 'e, 't> {
     pub recalled: Vec<(usize, String, Tag)>,
 }
 
-/// A text of the file that is compiled, with the scope of its names.
+/// A text of the file that is being compiled, with the scope in which its names are resolved.
 #[derive(Default)]
 pub(super) struct Here<'c> {
     pub text: SourceText,
@@ -85,7 +85,7 @@ impl Compiler<'_, '_, '_> {
         self.errors.add(self.here.text.offset(at), problem, hint);
     }
 
-    /// The value of a result; for an error, records the error and returns `None`.
+    /// The value of a result. An error is recorded, and `None` is returned.
     pub fn noted<T>(&mut self, at: usize, result: Result<T, Wrong>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -96,7 +96,7 @@ impl Compiler<'_, '_, '_> {
         }
     }
 
-    /// The test of a condition; `None` after its errors were recorded.
+    /// The compiled test of a condition. `None` if it has errors, which are recorded.
     pub fn test(&mut self, condition: &Condition) -> Option<Test> {
         match condition {
             Condition::And(_) => self.and(condition),
@@ -152,8 +152,8 @@ impl Compiler<'_, '_, '_> {
         }
     }
 
-    /// Compiles a condition of a rule, or a branch of a condition, whose parts must all be true, and checks that the
-    /// parts do not contradict each other.
+    /// Compiles a rule's condition, or a branch of a condition: all its parts must be true. Checks that the parts do
+    /// not contradict each other.
     pub fn and(&mut self, condition: &Condition) -> Option<Test> {
         let mut parts = Vec::new();
         flatten(condition, &mut parts);
@@ -207,7 +207,7 @@ impl Compiler<'_, '_, '_> {
         Some((count, Box::new(test?)))
     }
 
-    /// A table and a column of it.
+    /// Resolves a table and one of its columns.
     pub fn column(&mut self, name: &NameToken) -> Option<(usize, usize)> {
         let found = self.find_column(&name.text);
         self.noted(name.at, found)
@@ -272,7 +272,7 @@ impl Compiler<'_, '_, '_> {
         Some(match (no_bytes, no_numbers) {
             (_, true) => Test::Value(field, bytes),
             (true, false) => Test::Value(field, numbers),
-            // No dictionary has the field, so its values are compared as numbers and as texts.
+            // No dictionary has the field, so its value is compared both as a number and as text.
             (false, false) => Test::Or(alloc::vec![
                 Test::Value(field.clone(), bytes),
                 Test::Value(field, numbers),
@@ -302,7 +302,7 @@ impl Compiler<'_, '_, '_> {
         Some(Test::Value(field?, test))
     }
 
-    /// The table of a regular expression on bytes.
+    /// Compiles a regular expression on bytes.
     fn pattern(&mut self, text: &str) -> Result<Pattern, Wrong> {
         let limit = MAX_PATTERN.min(self.patterns_left);
         let config = dense::Config::new()
@@ -331,7 +331,7 @@ impl Compiler<'_, '_, '_> {
         Ok(table)
     }
 
-    /// The sessions selected by names, patterns and groups.
+    /// The sessions that names, patterns and groups select.
     fn named(&mut self, names: &[NameToken]) -> Option<Vec<bool>> {
         let mut sessions = alloc::vec![false; self.here.sessions.len()];
         let mut good = true;
@@ -350,7 +350,7 @@ fn flatten<'p>(condition: &'p Condition, parts: &mut Vec<&'p Condition>) {
     }
 }
 
-/// The first name in a condition.
+/// Byte offset of the first name in a condition.
 fn start_of(condition: &Condition) -> usize {
     match condition {
         Condition::And(parts) | Condition::Or(parts) => parts.first().map_or(0, start_of),

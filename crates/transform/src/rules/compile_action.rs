@@ -38,7 +38,7 @@ pub(super) enum Step {
     Count(usize),
     Notify(Vec<Piece<FieldRef>>),
     Throttle {
-        /// Index of the bucket in the scratch memory.
+        /// Index of the throttle's bucket in the scratch memory.
         bucket: usize,
         rate: u32,
         reject: bool,
@@ -46,7 +46,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// Whether the step emits the present fields as an outcome.
+    /// Whether the step emits an outcome with the present fields.
     pub fn hands_out(&self) -> bool {
         matches!(
             self,
@@ -64,14 +64,14 @@ impl Step {
     }
 }
 
-/// The way in which an action uses a field.
+/// How an action uses a field.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Write {
     Set,
     /// The field is removed or moved.
     Remove,
     Move,
-    /// The field is remembered, to be written later.
+    /// The field is remembered; a later message may write its value.
     Remember,
 }
 
@@ -115,7 +115,7 @@ impl Compiler<'_, '_, '_> {
         ))
     }
 
-    /// A field to be remembered.
+    /// Resolves a field that is to be remembered.
     fn kept(&mut self, name: &NameToken) -> Option<FieldRef> {
         let found = self.may_write(name, Write::Remember);
         let found = found.and_then(|field| match SECRETS.contains(&field.tag) {
@@ -139,7 +139,7 @@ impl Compiler<'_, '_, '_> {
         self.noted(name.at, found)
     }
 
-    /// Records the first row whose cell is wrong.
+    /// Checks the cells of a column, and records the first row whose cell is wrong.
     fn all_cells(
         &mut self,
         name: &NameToken,
@@ -185,7 +185,7 @@ impl Compiler<'_, '_, '_> {
         Some(Change::All(each.collect()))
     }
 
-    /// A field that a hash may replace.
+    /// Resolves a field that a hash may replace.
     pub fn hashed(&mut self, name: &NameToken) -> Option<FieldRef> {
         let field = self.written(name, Write::Set)?;
         if self.may_be(&field, pseudonym::SAMPLE).is_err() {
@@ -197,7 +197,7 @@ impl Compiler<'_, '_, '_> {
         Some(field)
     }
 
-    /// Checks a value that a rule writes for a field.
+    /// Checks that a field may have the value that a rule writes.
     fn may_be(&self, field: &FieldRef, text: &str) -> Result<(), Wrong> {
         let value = self
             .names
@@ -252,7 +252,7 @@ impl Compiler<'_, '_, '_> {
         changes.into_iter().collect::<Option<_>>().map(Change::All)
     }
 
-    /// The value after `else`; the outer `None` if the field cannot have this value.
+    /// The value after `else`, if given. The outer `None` means that the field cannot have this value.
     fn otherwise(&mut self, field: &FieldRef, text: Option<&NameToken>) -> Option<Option<Vec<u8>>> {
         let Some(text) = text else {
             return Some(None);
@@ -262,7 +262,7 @@ impl Compiler<'_, '_, '_> {
         Some(Some(text.text.as_bytes().to_vec()))
     }
 
-    /// A field that may be written in this way.
+    /// Resolves a field, and checks that it may be written in this way.
     pub fn written(&mut self, name: &NameToken, write: Write) -> Option<FieldRef> {
         let found = self.may_write(name, write);
         self.noted(name.at, found)
@@ -295,7 +295,7 @@ impl Compiler<'_, '_, '_> {
         Err((RuleProblem::NotWritable { field, why }, None))
     }
 
-    /// A text with `${F}` for values of fields.
+    /// Compiles a text in which `${F}` stands for the value of field F.
     pub fn template(&mut self, text: &NameToken) -> Option<Vec<Piece<FieldRef>>> {
         let mut pieces = Vec::new();
         let mut rest = text.text.as_str();
@@ -310,7 +310,7 @@ impl Compiler<'_, '_, '_> {
             if open > 0 {
                 pieces.push(Piece::Text(rest.as_bytes()[..open].to_vec()));
             }
-            // The position after the text's opening quote.
+            // Byte offset in the file, after the opening quote of the text.
             let at = text.at + 1 + text.text.len() - rest.len() + open + 2;
             let inner = &rest[open + 2..];
             let Some((name, behind)) = inner.split_once('}') else {

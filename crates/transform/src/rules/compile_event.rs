@@ -25,19 +25,19 @@ const EVENTS: [(&str, RuleTrigger); 8] = [
 /// An event of a session, or of a session's message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RuleTrigger {
-    /// The session's peer sent a Logon, which is the message of the event.
+    /// The session's peer has sent a Logon. The message of the event is this Logon.
     LogonRequest,
-    /// The session has logged on; the peer's Logon is the message of the event.
+    /// The session has logged on. The message of the event is the peer's Logon.
     Logon,
-    /// The session has logged out; the message of the event is the peer's Logout, or a message without fields.
+    /// The session has logged out. The message of the event is the peer's Logout, or a Logout without fields.
     Logout,
-    /// The session's connection has closed, with or without a logout; the message is the Logout.
+    /// The session's connection has closed, with or without a logout. The message of the event is the Logout.
     Disconnect,
     /// A message from the session did not reach its target.
     Undelivered,
     /// An action failed for a message from the session.
     Failed,
-    /// The session's peer has rejected a message with a Reject(3), which is the message of the event.
+    /// The session's peer has rejected a message. The message of the event is the peer's Reject(3).
     RejectReceived,
     /// The session has rejected a message of its peer with a Reject(3).
     RejectSent,
@@ -54,14 +54,14 @@ impl RuleTrigger {
 #[derive(Clone, Debug)]
 pub(super) struct On {
     pub happening: RuleTrigger,
-    /// For each session, whether the entry is for it.
+    /// For each session, whether the entry applies to it.
     pub sessions: Vec<bool>,
     pub rule: Rule,
 }
 
 impl Compiler<'_, '_, '_> {
-    /// Compiles an entry; `None` after its errors were recorded. `reached` has for each session whether a rule handles
-    /// its messages.
+    /// Compiles an entry. `None` if it has errors, which are recorded. `reached` has for each session whether a rule
+    /// handles its messages.
     pub fn on(&mut self, at: usize, entry: &EventEntry, reached: &[bool]) -> Option<On> {
         let event = entry.event.as_ref()?;
         let known = EVENTS.into_iter().find(|(name, _)| *name == event.value);

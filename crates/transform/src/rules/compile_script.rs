@@ -1,4 +1,4 @@
-//! Compiles scripts, with the names of their fields resolved.
+//! Compiles scripts, and resolves the names of their fields.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -15,7 +15,7 @@ use super::script::{self, FUNCTIONS, Form, Key, LIST, List, MSG, Msg, Script, Sh
 use super::script_failure::OPERATIONS;
 use super::syntax::{self, NameToken};
 
-/// The scripts of a file, not yet bound to the fields of a rule.
+/// The scripts of a file, before they are compiled for the fields of a rule.
 pub(super) struct Scripts {
     /// `None` when the file has no script.
     engine: Option<Arc<Engine>>,
@@ -65,7 +65,7 @@ impl Scripts {
     }
 }
 
-/// The byte offset in the file of a position in a script.
+/// Byte offset in the file of a position in a script.
 fn offset(text: &SourceText, at: Position) -> usize {
     let line = at.line().unwrap_or(1).saturating_sub(1);
     let before = text.value.split_inclusive('\n').take(line);
@@ -76,19 +76,20 @@ fn offset(text: &SourceText, at: Position) -> usize {
     text.offset(start + letters.map(char::len_utf8).sum::<usize>())
 }
 
-/// The fields that a script names, with positions.
+/// A field that a script refers to, with its position in the script.
 enum Named {
     Field(Key, Position, Option<Written>),
-    /// The group, the field.
+    /// A field of all entries of a group: the names of group and field.
     List((ImmutableString, Position), (ImmutableString, Position)),
     Function(String, Position),
-    /// `msg` without a field that is known at load.
+    /// `msg` with a member that is not known when the rules are loaded.
     Other(Position),
-    /// An assignment to an element of a list or text, which is refused: its size would not be checked.
+    /// An assignment to an element of a list or of a text. It is refused, because the size of the result would not be
+    /// checked.
     Element(Position),
 }
 
-/// The value that an assignment writes to a field.
+/// What an assignment writes to a field.
 enum Written {
     Unit,
     Text(String),
@@ -96,8 +97,8 @@ enum Written {
 }
 
 impl Compiler<'_, '_, '_> {
-    /// The script of this name for the fields of a rule; `writes` for an action. `None` after its errors were
-    /// recorded.
+    /// Compiles the script of this name for the fields of a rule; `writes` is true for an action. `None` if it has
+    /// errors, which are recorded.
     pub fn script(&mut self, name: &NameToken, writes: bool) -> Option<Script> {
         let scripts = self.scripts;
         let Some(parsed) = scripts.parsed.iter().find(|one| one.name == name.text) else {
@@ -229,7 +230,7 @@ impl Compiler<'_, '_, '_> {
     }
 }
 
-/// All names in a script, in order.
+/// All fields that a script refers to, in order.
 fn named(ast: &AST) -> Vec<Named> {
     let mut found = Vec::new();
     ast.walk(&mut |path: &[ASTNode<'_>]| {
@@ -290,14 +291,15 @@ fn writes_part(target: &Expr) -> bool {
     !is_msg(&pair.lhs) || (!ends && matches!(pair.rhs, Expr::Dot(..) | Expr::Index(..)))
 }
 
-/// The part after `msg`.
+/// The field that an expression on `msg` refers to.
 fn member(whole: &Expr, around: Option<&ASTNode<'_>>) -> Named {
     let (pair, ends, indexed) = match whole {
         Expr::Dot(pair, ..) => (pair, false, false),
         Expr::Index(pair, flags, _) => (pair, flags.contains(ASTFlags::BREAK), true),
         _ => return Named::Other(whole.position()),
     };
-    // In a chain such as `msg.A.b`, the right side is the rest of the chain, whose left side is the first member.
+    // In a chain such as `msg.A.b` the right side is the rest of the chain, and the left side of that rest is the
+    // first member.
     let first = match &pair.rhs {
         Expr::Dot(rest, ..) | Expr::Index(rest, ..) if !ends => &rest.lhs,
         only => only,

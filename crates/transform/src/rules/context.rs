@@ -9,10 +9,10 @@ use fixwire_protocol::dictionary::Dictionary;
 pub struct NamedSession<'c> {
     /// The session's name in the settings file.
     pub name: &'c str,
-    /// The dictionary of the session's messages; for FIX 5.0 the application dictionary over the transport
+    /// The dictionary of the session's messages; for FIX 5.0 the application dictionary combined with the transport
     /// dictionary.
     pub dictionary: Arc<Dictionary>,
-    /// The CompID of the session's peer, for `send by DeliverToCompID`; empty without a peer.
+    /// The CompID of the session's peer, for `send by DeliverToCompID`; empty when the session has no peer CompID.
     pub peer: &'c str,
 }
 

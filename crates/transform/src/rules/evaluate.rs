@@ -14,45 +14,46 @@ use super::{Rule, Rules, Source};
 use crate::failure::MAX_ADDED;
 use crate::{Draft, TransformFailure};
 
-/// An action that a rule carries out for a message, in the order of the rules.
+/// An outcome of the rules for a message. Outcomes are emitted in the order in which rules carry out their actions.
 #[derive(Debug)]
 pub enum RuleOutcome<'a> {
-    /// The message goes to a session.
+    /// The message goes to a target session.
     Send {
         /// The session, by its place in the [`Context`](super::RuleContext).
         to: usize,
         /// The changed fields; the caller may change them further.
         draft: &'a mut Draft,
-        /// Whether the fields must be converted to the session's version.
+        /// Whether the fields must be converted to the FIX version of the target session.
         convert: bool,
     },
-    /// A copy goes to a session that is not the message's target: a drop copy.
+    /// A copy (drop copy) goes to a session that is not a target of the message.
     Copy {
         /// The session.
         to: usize,
         /// The changed fields.
         draft: &'a mut Draft,
-        /// Whether the fields must be converted to the session's version.
+        /// Whether the fields must be converted to the FIX version of that session.
         convert: bool,
     },
-    /// The message returns to the session that sent the request it answers.
+    /// The message returns to the session that sent the request.
     Return {
         /// The changed fields.
         draft: &'a mut Draft,
-        /// Whether the fields must be converted to the session's version.
+        /// Whether the fields must be converted to the FIX version of that session.
         convert: bool,
     },
     /// Fields are remembered for the order of the message.
     Remember {
         /// The message's ClOrdID(11).
         id: &'a [u8],
-        /// Each field as `tag=value` and SOH. A field without a value is no longer remembered.
+        /// Each field as `tag=value` and SOH. A field with an empty value is no longer remembered.
         fields: &'a [u8],
-        /// Whether the rule continues. The caller sets it to `false` when it cannot remember the fields;
-        /// the action then counts as failed.
+        /// Whether the rule continues. The caller sets it to `false` when it could not remember the fields; the
+        /// action then counts as failed.
         goes_on: &'a mut bool,
     },
-    /// The values remembered for the order of the message, with this ClOrdID(11) if it has one, are dropped.
+    /// The values remembered for an order are dropped: the order with this ClOrdID(11), or without one the order that
+    /// the message responds to.
     Forget(Option<&'a [u8]>),
     /// The source receives a reject.
     Reject {
@@ -61,17 +62,17 @@ pub enum RuleOutcome<'a> {
         /// Text(58) of the reject.
         text: &'a [u8],
     },
-    /// The source receives the status of the sessions.
+    /// The source receives a response with the status of the sessions.
     Status,
-    /// This session, which was logged out, may log on again, and connects at once.
+    /// This session connects at once, even if it was logged out.
     Connect(usize),
     /// This session is logged out and disconnected.
     Disconnect(usize),
-    /// This counter, by its place in [`Rules::counters`], is incremented.
+    /// The counter with this index in [`Rules::counters`] is incremented.
     Count(usize),
     /// Raises an event with this text for the operator.
     Notify(&'a [u8]),
-    /// The rate limit is exceeded: the rule stops here for this message.
+    /// The rate limit of a `throttle` is exceeded. The rule stops here for this message.
     Throttled {
         /// The action, by its place in the rule.
         action: usize,
@@ -80,7 +81,7 @@ pub enum RuleOutcome<'a> {
         /// Whether the source receives a reject; otherwise the message is dropped.
         reject: bool,
     },
-    /// A script failed to evaluate a condition, which then counts as false.
+    /// A script failed to evaluate a condition. The condition then counts as false.
     Untold(TransformFailure),
     /// An action failed: the rule stops here.
     Failed {
@@ -96,13 +97,13 @@ pub enum RuleOutcome<'a> {
 pub struct Evaluated {
     /// Number of rules that matched.
     pub matched: usize,
-    /// Whether a rule sent, returned, rejected, stopped or dropped the message, or failed. If `false`, no session
-    /// received the message.
+    /// Whether a rule sent, returned, rejected, stopped or dropped the message, or failed. If `false`, no rule has
+    /// handled the message.
     pub decided: bool,
 }
 
-/// Memory of the evaluation, reused for each message. It belongs to one [`Rules`] and holds the state of
-/// its throttles.
+/// Working memory for evaluation, reused for each message. It belongs to one [`Rules`] and holds the state of its
+/// throttles.
 #[derive(Clone, Debug, Default)]
 pub struct RuleScratch {
     /// The fields as the present rule has changed them.
@@ -111,7 +112,7 @@ pub struct RuleScratch {
     pub copy: Draft,
     /// The text of an outcome.
     pub text: Vec<u8>,
-    /// For each throttle, the time on the monotonic clock up to which its rate is used up, ns.
+    /// For each throttle, the time on the monotonic clock up to which earlier messages have used up its rate, ns.
     pub buckets: Vec<u64>,
     /// The number of messages that each rule matched.
     pub matched: Vec<u64>,
@@ -128,15 +129,15 @@ impl RuleScratch {
 /// The result of a rule.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Ran {
-    /// The rule did not decide: evaluation continues with the next rule.
+    /// The rule did not decide, so evaluation continues with the next rule.
     Through,
     Decided,
     Stopped,
 }
 
 impl Rules {
-    /// Scratch memory for these rules, sized for messages of this many fields and bytes; it grows for
-    /// larger messages.
+    /// Working memory for these rules, sized for messages with this number of fields and bytes. It grows for larger
+    /// messages.
     #[must_use]
     pub fn scratch(&self, fields: usize, bytes: usize) -> RuleScratch {
         RuleScratch {
@@ -148,12 +149,12 @@ impl Rules {
         }
     }
 
-    /// Evaluates a message from a session, given by its index in the [`Context`](super::RuleContext), and
-    /// emits the outcomes in order, each with the index of its rule.
+    /// Evaluates the rules for a message. `source` is the index of its session in the
+    /// [`Context`](super::RuleContext). Emits the outcomes in order, each with the index of its rule.
     ///
-    /// Conditions read the message as received; each rule changes its own copy of the fields. With `match = "first"`
-    /// evaluation ends after the first rule that decides; with `match = "all"` after the first that stops. An unknown
-    /// session has no outcome.
+    /// Conditions read the message as received; each rule changes its own copy of the fields. With `match = "first"`,
+    /// evaluation ends after the first rule that decides; with `match = "all"`, after the first rule that stops. For
+    /// an unknown session, no outcome is emitted.
     pub fn evaluate(
         &self,
         scratch: &mut RuleScratch,
@@ -165,8 +166,8 @@ impl Rules {
         self.explain(scratch, message, source, facts, &mut |_| {}, out)
     }
 
-    /// As [`evaluate`](Self::evaluate); `applies` receives the index of each rule that matches, before the
-    /// outcomes of that rule.
+    /// As [`evaluate`](Self::evaluate). In addition, `applies` receives the index of each matching rule, before the
+    /// rule's outcomes.
     pub fn explain(
         &self,
         scratch: &mut RuleScratch,
@@ -180,7 +181,7 @@ impl Rules {
         let Some(from) = self.sessions.get(source) else {
             return evaluated;
         };
-        // After a reload the scratch memory may belong to other rules, with other throttles: it starts again.
+        // After a reload, the working memory may belong to other rules with other throttles. If so, it is reset.
         let (throttles, rules) = (scratch.buckets.len(), scratch.matched.len());
         if (throttles, rules) != (self.throttles, self.rules.len()) {
             scratch.buckets.clear();
@@ -228,7 +229,7 @@ impl Rules {
 }
 
 impl Rules {
-    /// The data that conditions read besides a message from this source.
+    /// What conditions read besides the message, for a message from this source.
     #[inline]
     pub(super) fn world<'w>(
         &'w self,
@@ -250,7 +251,7 @@ impl Rules {
 }
 
 impl Source {
-    /// The rules for a type of message, in order.
+    /// The rules that may apply to a message type, in order.
     #[inline]
     fn rules(&self, msg_type: &[u8]) -> impl Iterator<Item = usize> {
         let typed = self
@@ -391,7 +392,7 @@ impl Run<'_> {
         ran
     }
 
-    /// The session that a step sends to, if it depends on the message.
+    /// The target session of a step, if it depends on the message.
     #[inline]
     fn target(&self, work: &Work<'_>, step: &Step) -> Result<Option<usize>, TransformFailure> {
         match step {
@@ -420,7 +421,7 @@ fn handed_out<'d>(
     }
 }
 
-/// Ends a rule at a failed action.
+/// Ends a rule because an action failed.
 #[cold]
 fn failed(
     rule: usize,
@@ -432,8 +433,8 @@ fn failed(
     Ran::Decided
 }
 
-/// Emits an id and the fields to remember. Returns whether the rule continues: `false` if the caller could not remember
-/// them.
+/// Emits an id and the fields to remember. Returns whether the rule continues; it does not when the caller could not
+/// remember the fields.
 fn remember(
     rule: usize,
     id: &[u8],
@@ -451,7 +452,7 @@ fn remember(
 }
 
 impl Run<'_> {
-    /// The session that a table names for a field.
+    /// The session that a table gives for the value of a field.
     fn by_table(
         &self,
         work: &Work<'_>,
@@ -465,18 +466,18 @@ impl Run<'_> {
         search(&self.rules.by_name, name, field.tag)
     }
 
-    /// The session whose peer has the CompID of a field.
+    /// The session whose peer has the CompID in a field.
     fn by_comp_id(&self, work: &Work<'_>, field: &FieldRef) -> Result<usize, TransformFailure> {
         let peer = work.read(field)?;
         search(&self.rules.by_peer, peer, field.tag)
     }
 
-    /// Writes the OnBehalfOf fields of the source, unless present, and removes DeliverToCompID.
+    /// Writes the OnBehalfOf fields of the source if they are absent, and removes DeliverToCompID(128).
     ///
     /// # Source
     ///
-    /// FIX 4.4 Volume 2, third party message routing. DeliverToSubID(129) stays: TargetSubID(57)
-    /// belongs to the target's session.
+    /// FIX 4.4 Volume 2, third party message routing. DeliverToSubID(129) stays, because TargetSubID(57) belongs to
+    /// the session of the target.
     fn route(&self, draft: &mut Draft) {
         use fixwire_protocol::tag;
         draft.remove_tag(tag::DELIVER_TO_COMP_ID);
@@ -503,8 +504,8 @@ fn search(sorted: &[(Vec<u8>, usize)], text: &[u8], tag: Tag) -> Result<usize, T
         .map_err(|_| TransformFailure::NoSession(tag))
 }
 
-/// Whether one more message may pass at `now` under a limit of `rate` a second, with bursts of `rate`. `used` is
-/// the time up to which the messages so far use up the rate; all times in nanoseconds.
+/// Whether one more message may pass at `now` under a limit of `rate` messages a second, with bursts of up to `rate`
+/// messages. `used` is the time up to which earlier messages have used up the rate. All times are nanoseconds.
 fn takes(used: &mut u64, now: u64, rate: u32) -> bool {
     let each = 1_000_000_000 / u64::from(rate.max(1));
     let from = now.max(*used);

@@ -10,7 +10,7 @@ use fixwire_protocol::{Message, Tag, tag};
 use crate::Draft;
 use crate::draft::OF_THE_SESSION;
 
-/// Fields in order: of a received message, or of a draft.
+/// Fields in sequence, of a received message or of a draft.
 pub trait FieldSequence {
     /// The number of fields.
     fn count(&self) -> usize;
@@ -74,10 +74,10 @@ impl FieldSequence for Draft {
 pub struct FieldRef {
     /// The field's tag.
     pub tag: Tag,
-    /// The message types that also have the field in group entries, sorted: in these, the search for the field
-    /// outside of groups must skip entries.
+    /// The message types that have the field in group entries too, sorted. In these types, a search for the field
+    /// outside of groups must skip group entries.
     pub grouped_in: Arc<[Vec<u8>]>,
-    /// Whether each session fills in the field, so that a draft lacks it.
+    /// Whether each session sets the field itself, so that a draft lacks it.
     pub of_session: bool,
 }
 
@@ -94,7 +94,7 @@ impl FieldRef {
     }
 }
 
-/// The scope of a field search: an entry of a group, and its enclosing entries.
+/// Where a field is searched: in an entry of a group, then in the enclosing entries.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldLevel<'l> {
     /// Index of the entry's first field.
@@ -111,7 +111,7 @@ pub struct FieldLevel<'l> {
 pub struct View<'v, F> {
     /// The fields.
     pub fields: &'v F,
-    /// The received message: only it has the fields that each session fills in.
+    /// The received message. Only it has the fields that each session sets itself.
     pub original: &'v Message<'v>,
     /// The dictionary of the source session.
     pub dictionary: &'v Dictionary,
@@ -129,7 +129,8 @@ impl<'v> View<'v, Message<'v>> {
 }
 
 impl<'v, F: FieldSequence> View<'v, F> {
-    /// The value of a field: in the innermost entry whose group has it, or else in the message outside of groups.
+    /// The value of a field: from the innermost entry whose group has the field, otherwise from the message outside
+    /// of groups.
     pub fn value(&self, level: Option<&FieldLevel<'_>>, field: &FieldRef) -> Option<&'v [u8]> {
         if field.tag == tag::MSG_TYPE {
             return Some(self.fields.kind());
@@ -166,7 +167,7 @@ impl<'v, F: FieldSequence> View<'v, F> {
         }
     }
 
-    /// Index of an entry's own field.
+    /// Index of a field that belongs to an entry itself, not to a nested group.
     pub fn find_in_entry(&self, range: Range<usize>, def: &GroupDef, tag: Tag) -> Option<usize> {
         find_own(self.fields, range, tag, |tag| def.group(tag))
     }
@@ -176,7 +177,8 @@ impl<'v, F: FieldSequence> View<'v, F> {
         Groups::of(self.dictionary, self.fields.kind())
     }
 
-    /// Index of a count, and its group: in the innermost entry whose group has it, or else in the message.
+    /// Index of a count field, and its group: in the innermost entry whose group has the count, otherwise in the
+    /// message.
     pub fn group<'l>(
         &self,
         mut level: Option<&FieldLevel<'l>>,
@@ -223,7 +225,7 @@ impl<'d> Groups<'d> {
     }
 }
 
-/// Index of the first field with a tag in a range, without fields in groups.
+/// Index of the first field with this tag in a range; fields in group entries are skipped.
 pub fn find_own<'d>(
     fields: &impl FieldSequence,
     range: Range<usize>,
@@ -244,7 +246,7 @@ pub fn find_own<'d>(
     None
 }
 
-/// Index after the entries that begin at an index.
+/// Index after the group entries that begin at this index.
 pub fn group_end(
     fields: &impl FieldSequence,
     mut at: usize,
@@ -257,8 +259,8 @@ pub fn group_end(
     at
 }
 
-/// Index after the entry that begins at an index; `None` if no entry begins there. Calls itself as deep as the
-/// definition nests.
+/// Index after the group entry that begins at this index; `None` if no entry begins there. Recursion is as deep as
+/// the definition nests.
 pub fn entry_end(
     fields: &impl FieldSequence,
     at: usize,

@@ -9,7 +9,7 @@ use super::problem::{RuleError, RuleProblem};
 
 /// Maximum length of a file, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;
-/// Maximum length of a script, in bytes: reading its names takes quadratic time.
+/// Maximum length of a script, in bytes. Limited because reading the names of a script takes quadratic time.
 const MAX_SCRIPT: usize = 64 << 10;
 /// Maximum number of rules in a file.
 pub const MAX_RULES: usize = 10_000;
@@ -23,14 +23,14 @@ pub const MAX_ERRORS: usize = 200;
 pub struct SourceText {
     /// The text without quotes and escapes.
     pub value: String,
-    /// Byte offset of the text in the file, its quote included.
+    /// Byte offset of the text in the file, including its opening quote.
     start: usize,
-    /// Byte offset of the text's first byte, if it has no escapes.
+    /// Byte offset of the text's first byte in the file; `None` for a text with escapes.
     exact: Option<usize>,
 }
 
 impl SourceText {
-    /// A text that is a file of its own.
+    /// A text that is not part of a file.
     pub fn whole(text: &str) -> Self {
         Self {
             value: text.into(),
@@ -39,13 +39,13 @@ impl SourceText {
         }
     }
 
-    /// Byte offset in the file of a byte of the text; for a text with escapes, the start of the text.
+    /// Byte offset in the file for a byte of the text. For a text with escapes, the offset of the text.
     pub fn offset(&self, at: usize) -> usize {
         self.exact.map_or(self.start, |first| first + at)
     }
 }
 
-/// `[group]`: a name for sessions.
+/// `[group]`: a name that stands for several sessions.
 #[derive(Clone, Debug)]
 pub struct SessionGroup {
     pub name: SourceText,
@@ -59,7 +59,7 @@ pub struct TableEntry {
     pub file: SourceText,
 }
 
-/// `large = "..."` in the table `[script]`: its name and its text.
+/// `large = "..."` in the table `[script]`: the name and the text of a script.
 pub type ScriptEntry = (SourceText, SourceText);
 
 /// `[[rule]]`
@@ -120,9 +120,9 @@ impl<'t> Errors<'t> {
         }
     }
 
-    /// Adds an error at a byte offset, with a hint how to correct it.
+    /// Adds an error at a byte offset, with a hint on how to correct it.
     pub fn add(&mut self, at: usize, problem: RuleProblem, hint: Option<String>) {
-        // The errors of a script that several rules run are recorded once.
+        // A script that several rules run has its errors recorded once.
         let found = (at, problem, hint);
         if !self.is_full() && !self.found.contains(&found) {
             self.found.push(found);
@@ -145,7 +145,7 @@ impl<'t> Errors<'t> {
         self.found.truncate(len);
     }
 
-    /// Moves the errors from index `len` on before the errors from index `first` on.
+    /// Moves the errors with index `len` and above before those with index `first` and above.
     pub(super) fn put_before(&mut self, len: usize, first: usize) {
         self.found[first..].rotate_left(len - first);
     }
@@ -265,7 +265,7 @@ impl Reader<'_, '_> {
         texts.filter_map(|item| self.string(item)).collect()
     }
 
-    /// The text with its position, which is exact if the text has no escapes.
+    /// The text with its position. The position is exact if the text has no escapes.
     fn place(&self, value: &str, span: Span) -> SourceText {
         let raw = self.text.get(span.start..span.end).unwrap_or_default();
         let quotes = ["'''", "\"\"\"", "'", "\"", ""];
@@ -294,7 +294,7 @@ impl Reader<'_, '_> {
         let Some(table) = self.table(value, "the table [gateway]") else {
             return;
         };
-        // Other readers of the gateway read further keys of this table.
+        // Other readers in the gateway read further keys of this table.
         match table.get("match").map(|value| (value.string(), value.at)) {
             None | Some((Some("first"), _)) => {}
             Some((Some("all"), _)) => self.file.every_rule = true,

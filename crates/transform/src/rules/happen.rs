@@ -23,8 +23,8 @@ impl Rules {
         })
     }
 
-    /// Emits the outcomes for an event of a session's message, or of the session itself with its peer's message.
-    /// Each matching `[[on]]` changes its own copy of the fields, which starts as the received message.
+    /// Emits the outcomes for an event of a session's message, or for an event of the session with its peer's
+    /// message. Each matching `[[on]]` entry changes its own copy of the fields of that message.
     pub fn happened_to(
         &self,
         happening: RuleTrigger,

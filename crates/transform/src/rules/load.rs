@@ -19,10 +19,10 @@ use super::script_failure::OPERATIONS;
 use super::table::Table;
 use super::{Rule, RuleContext, Rules, STATUS_REQUEST, STATUS_RESPONSE, Source, parse};
 
-/// A table that a file of rules names.
+/// A CSV table or a conversion table that a file of rules names.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TableFile {
-    /// The table's name in rules, or the versions of a conversion table.
+    /// The name of the table in rules; or, for a conversion table, its two versions.
     pub name: String,
     /// The path of the table's file, as written.
     pub file: String,
@@ -32,11 +32,11 @@ pub struct TableFile {
     pub column: usize,
 }
 
-/// The tables that a file names: their texts belong in the [`RuleContext`].
+/// The tables that a file names. Their texts belong in the [`RuleContext`].
 ///
 /// # Errors
 ///
-/// Errors in the file's TOML structure; [`Rules::load`] reports all errors.
+/// Only errors in the file's TOML structure; [`Rules::load`] reports all errors.
 pub fn table_files(text: &str) -> Result<Vec<TableFile>, Vec<RuleError>> {
     let mut errors = Errors::new(text);
     let file = read(&mut errors);
@@ -56,11 +56,11 @@ pub fn table_files(text: &str) -> Result<Vec<TableFile>, Vec<RuleError>> {
 }
 
 impl Rules {
-    /// Reads the rules of a TOML file of at most 4 MiB; skips its other tables.
+    /// Reads the rules in a TOML file of at most 4 MiB. Other tables of the file are skipped.
     ///
     /// # Errors
     ///
-    /// Every error with its line, column and a hint, in the order of the file, at most 200.
+    /// Every error with its line, column and a hint, in the order of the file; at most 200 errors.
     pub fn load(text: &str, context: &RuleContext<'_>) -> Result<Self, Vec<RuleError>> {
         let mut errors = Errors::new(text);
         let file = read(&mut errors);
@@ -121,7 +121,7 @@ impl Rules {
     }
 }
 
-/// A compiled rule, and which messages it matches.
+/// A compiled rule, and which messages it handles.
 struct Compiled {
     rule: Rule,
     sessions: Vec<bool>,
@@ -148,7 +148,7 @@ fn tables(
             errors.add(entry.name.offset(0), problem, hint);
             continue;
         };
-        // A table with an error is left out, and its error is recorded.
+        // A table with an error is left out after the error was recorded.
         let table = Table::parse(text).map_err(|error| {
             let (line, what) = (error.line, error.what);
             let hint = Some(entry.file.value.clone());
@@ -179,7 +179,7 @@ impl Compiler<'_, '_, '_> {
             .iter()
             .find(|(_, one)| *one == ActionKind::AnswerStatus);
         if let Some((text, _)) = status {
-            // A condition with errors is not checked: it may name the status request.
+            // A condition with errors counts as one that may select the status request, so this is not checked.
             let asks = condition.is_none() && entry.when.is_some();
             let asks = asks || types.as_deref() == Some(&[STATUS_REQUEST.to_vec()]);
             self.status(text.offset(0), &sessions, asks);
@@ -202,8 +202,8 @@ impl Compiler<'_, '_, '_> {
         }
     }
 
-    /// Records an error if a rule with `answer status` matches messages other than requests for the status of
-    /// sessions, or a session whose version lacks the response.
+    /// Records an error if a rule with `answer status` matches messages that do not request the status of sessions,
+    /// or handles a session whose FIX version lacks the response.
     fn status(&mut self, at: usize, sessions: &[bool], asks: bool) {
         if !asks {
             let hint = "write when = 'MsgType = BC' (NetworkCounterpartySystemStatusRequest)";
@@ -226,7 +226,7 @@ impl Compiler<'_, '_, '_> {
         self.and(&condition)
     }
 
-    /// The rule or event at a position in the file, with its name or default name.
+    /// The rule or event at a position in the file, with its given or default name.
     pub fn made(
         &self,
         name: Option<&SourceText>,
@@ -254,8 +254,8 @@ impl Compiler<'_, '_, '_> {
         sessions
     }
 
-    /// Reads actions: the kinds and the steps of the valid ones. Records errors in their names and in their order.
-    /// `refused` returns why an action is not available.
+    /// Reads actions: returns the kinds and the steps of the valid ones. Records errors in their names and in their
+    /// order. `refused` says why an action is not available.
     pub fn actions<'x>(
         &mut self,
         texts: &'x [SourceText],
@@ -285,7 +285,8 @@ impl Compiler<'_, '_, '_> {
             }
         }
         let last = self.errors.len();
-        // The order is checked only without errors: an action with an error may be the one that sends the fields.
+        // The order of actions is checked only when all are valid, because an invalid action may be the one that
+        // sends the fields.
         if actions.len() == texts.len() {
             self.order(&actions);
         }
@@ -319,7 +320,7 @@ impl Compiler<'_, '_, '_> {
 
     /// Records recalled fields that no rule remembers.
     fn nothing_to_recall(&mut self) {
-        // Checked only without errors: a rule with an error may be the one that remembers the fields.
+        // Checked only when there are no errors, because an invalid rule may be the one that remembers the fields.
         if !self.errors.is_empty() {
             return;
         }
@@ -351,7 +352,7 @@ impl Compiler<'_, '_, '_> {
     }
 }
 
-/// The last step that emits the fields, unless later steps still need them.
+/// Index of the last step that emits the fields; `None` if later steps still need them.
 fn last(steps: &[Step]) -> Option<usize> {
     let keeps = |step: &Step| matches!(step, Step::Remember(..) | Step::Forget(_));
     let last = steps.iter().rposition(Step::hands_out)?;
@@ -397,7 +398,7 @@ fn unreachable(file: &File, rules: &[Compiled], sessions: usize, errors: &mut Er
     }
 }
 
-/// The rules of each session, by message type.
+/// The rules of each session, sorted by message type.
 fn sources(rules: &[Compiled], context: &RuleContext<'_>) -> Vec<Source> {
     let sources = context.sessions.iter().enumerate().map(|(at, session)| {
         let mut any = Vec::new();

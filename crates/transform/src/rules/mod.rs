@@ -6,8 +6,8 @@
 //! Rules + message --condition--> rules that apply --change, evaluate--> outcomes
 //! ```
 //!
-//! `docs/reference/gateway-rules.md` describes the language. All names are resolved at load; evaluation allocates
-//! nothing once its [`RuleScratch`] has grown to the largest message, unless a script runs.
+//! `docs/reference/gateway-rules.md` describes the language. All names are resolved when rules are loaded. Evaluation
+//! allocates nothing once its [`RuleScratch`] has grown to the largest message, unless a script runs.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -75,7 +75,7 @@ pub const STATUS_REQUEST: &[u8] = b"BC";
 /// NetworkCounterpartySystemStatusResponse
 pub const STATUS_RESPONSE: &[u8] = b"BD";
 
-/// All rules of a gateway with their tables: one value, so that a reload replaces all at once.
+/// All rules of a gateway with their tables. They are one value, so that a reload replaces all of them at once.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// `match = "all"`
@@ -85,13 +85,13 @@ pub struct Rules {
     events: Vec<compile_event::On>,
     tables: Vec<Table>,
     sessions: Vec<Source>,
-    /// The names of sessions in order, with their indexes.
+    /// The names of sessions, sorted, with their indexes.
     by_name: Vec<(Vec<u8>, usize)>,
-    /// The CompIDs of peers in order, with the indexes of their sessions.
+    /// The CompIDs of peers, sorted, with the indexes of their sessions.
     by_peer: Vec<(Vec<u8>, usize)>,
     counters: Vec<String>,
     throttles: usize,
-    /// Whether a rule writes remembered values.
+    /// Whether any rule recalls values.
     recalls: bool,
     /// Maximum operations of a script; `None` without a script.
     operations: Option<u64>,
@@ -104,7 +104,7 @@ struct Source {
     dictionary: Arc<Dictionary>,
     /// The rules that may apply to any type of message.
     any: Vec<u32>,
-    /// The other rules by message type, in order of types.
+    /// The other rules by message type, sorted by type.
     typed: Vec<(Vec<u8>, Vec<u32>)>,
 }
 
@@ -121,8 +121,8 @@ impl Rules {
         self.rules.is_empty()
     }
 
-    /// The name of a rule; `rule 3` for an unnamed third rule. Entries of `[[on]]` have the numbers after the rules,
-    /// and are called `on 3`.
+    /// The name of a rule; `rule 3` for the third rule if it has no name. `[[on]]` entries are numbered after the
+    /// rules, and are called `on 3`.
     #[must_use]
     pub fn name(&self, rule: usize) -> Option<&str> {
         self.rule(rule).map(|rule| rule.name.as_str())
@@ -134,7 +134,7 @@ impl Rules {
         self.rule(rule).map(|rule| rule.line)
     }
 
-    /// Whether the condition of a rule names this message type with `=` or `in`, not after `not`.
+    /// Whether the condition of a rule tests for this message type with `=` or `in`, and not under `not`.
     #[must_use]
     pub fn names_type(&self, rule: usize, msg_type: &[u8]) -> bool {
         let test = self.rule(rule).and_then(|rule| rule.test.as_ref());
@@ -146,13 +146,13 @@ impl Rules {
         self.rules.get(number).or_else(event)
     }
 
-    /// The CompIDs of peers in order, with the indexes of their sessions.
+    /// The CompIDs of peers, sorted, with the indexes of their sessions.
     #[must_use]
     pub fn peers(&self) -> &[(Vec<u8>, usize)] {
         &self.by_peer
     }
 
-    /// Whether any rule recalls values, so that [`Facts::remembered`] is used.
+    /// Whether any rule recalls values. If not, [`Facts::remembered`] is never read.
     #[must_use]
     pub fn recalls_any(&self) -> bool {
         self.recalls

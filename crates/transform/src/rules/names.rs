@@ -17,16 +17,16 @@ use super::problem::{RuleProblem, nearest};
 use super::syntax::Form;
 use crate::value_test::like;
 
-/// The positions of a field in a dictionary.
+/// Where a dictionary has a field.
 #[derive(Default)]
 struct Use<'c> {
     /// Whether a message, header or trailer has the field outside of groups.
     top: bool,
     /// The messages that have the field in group entries.
     grouped_in: Vec<Vec<u8>>,
-    /// The count of a group that has the field.
+    /// The count field of a group whose entries have the field.
     group: Option<Tag>,
-    /// The outermost groups that the field counts.
+    /// The outermost groups whose entries the field counts.
     opens: Vec<&'c GroupDef>,
 }
 
@@ -44,22 +44,23 @@ pub(super) struct Names<'c> {
     of_session: Vec<usize>,
     /// The sessions of each group.
     groups: BTreeMap<String, Vec<bool>>,
-    /// By dictionaries and tag, the messages that have a field in groups; all rules share these lists.
+    /// By dictionaries and tag: the messages that have the field in group entries. All rules share these lists.
     grouped: RefCell<BTreeMap<Grouped, Arc<[Vec<u8>]>>>,
 }
 
 type Grouped = (Vec<usize>, Tag);
 
-/// The dictionaries for a rule's fields, and the enclosing groups.
+/// The dictionaries in which a rule's fields are looked up, and the groups that enclose the current condition or
+/// action.
 #[derive(Default)]
 pub(super) struct Scope<'c> {
     /// Indexes in the list of dictionaries.
     dictionaries: Vec<usize>,
-    /// The possible definitions of each enclosing group, by message type; the innermost group is the last.
+    /// For each enclosing group, its possible definitions by message type; the innermost group is the last.
     pub groups: Vec<Vec<&'c GroupDef>>,
 }
 
-/// The error of a name, and a hint, such as the most similar known name.
+/// The error in a name, and a hint, for example the most similar known name.
 pub(super) type Wrong = (RuleProblem, Option<String>);
 
 /// A value to compare with.
@@ -89,7 +90,7 @@ impl<'c> Names<'c> {
         }
     }
 
-    /// The name of the first session that `sessions` marks and whose dictionary lacks one of the two messages.
+    /// The name of the first session in `sessions` whose dictionary lacks one of the two messages.
     pub fn without(&self, sessions: &[bool], messages: [&[u8]; 2]) -> Option<&'c str> {
         let meant = self.context.sessions.iter().zip(sessions);
         let mut meant = meant.filter(|(_, meant)| **meant);
@@ -130,7 +131,7 @@ impl<'c> Names<'c> {
         self.groups = known;
     }
 
-    /// Adds the sessions selected by a name, a pattern or a `@group`.
+    /// Adds the sessions that a name, a pattern or a `@group` selects.
     pub fn select(&self, text: &str, sessions: &mut [bool]) -> Result<(), Wrong> {
         if let Some(name) = text.strip_prefix('@') {
             let Some(group) = self.groups.get(name) else {
@@ -186,7 +187,7 @@ impl<'c> Names<'c> {
         Ok(())
     }
 
-    /// The scope of a rule from these sessions; of all sessions if the list is empty.
+    /// The scope of a rule for messages from these sessions. An empty list means all sessions.
     pub fn scope(&self, sessions: &[bool]) -> Scope<'c> {
         let any = sessions.contains(&true);
         let chosen = self.of_session.iter().zip(sessions);
@@ -219,7 +220,7 @@ impl<'c> Names<'c> {
         self.definitions(scope, tag).next().map(|field| field.kind)
     }
 
-    /// The tag of a name or number.
+    /// The tag of a field given by name or number.
     fn tag(&self, scope: &Scope<'_>, name: &str) -> Result<Tag, Wrong> {
         if name.starts_with(|first: char| first.is_ascii_digit() || first == '-') {
             let number = name.parse::<Tag>().ok();
@@ -265,7 +266,7 @@ impl<'c> Names<'c> {
         FieldRef::new(tag, grouped.clone())
     }
 
-    /// A field to be read: of an enclosing entry, or of the message.
+    /// Resolves a field that is read: in an enclosing entry, otherwise in the message.
     pub fn field(&self, scope: &Scope<'_>, name: &str) -> Result<FieldRef, Wrong> {
         let tag = self.tag(scope, name)?;
         let in_entry = |defs: &Vec<&GroupDef>| defs.iter().any(|def| def.position(tag).is_some());
@@ -282,7 +283,7 @@ impl<'c> Names<'c> {
         Ok(self.reference(scope, tag))
     }
 
-    /// A field to be written: of the innermost entry, or otherwise of the message.
+    /// Resolves a field that is written: in the innermost entry, otherwise in the message.
     pub fn target(&self, scope: &Scope<'_>, name: &str) -> Result<FieldRef, Wrong> {
         let field = self.field(scope, name)?;
         if let Some(defs) = scope.groups.last()
@@ -309,7 +310,7 @@ impl<'c> Names<'c> {
         }
     }
 
-    /// A group's count, and the possible definitions of the group.
+    /// Resolves a group: its count field, and its possible definitions.
     pub fn group(
         &self,
         scope: &Scope<'c>,
@@ -343,7 +344,7 @@ impl<'c> Names<'c> {
             || inner.into_iter().any(|def| def.group(tag).is_some())
     }
 
-    /// The data field of a length field, or the other way round.
+    /// The data field that belongs to a length field, or the length field that belongs to a data field.
     pub fn partner(&self, scope: &Scope<'_>, tag: Tag) -> Option<FieldRef> {
         let partner = self
             .definitions(scope, tag)
@@ -351,7 +352,7 @@ impl<'c> Names<'c> {
         Some(self.reference(scope, partner))
     }
 
-    /// The value in a message for a value that a rule writes for this field.
+    /// The value as in messages, for a value that a rule writes to this field.
     pub fn value(
         &self,
         scope: &Scope<'_>,
@@ -404,7 +405,7 @@ impl<'c> Names<'c> {
         }
     }
 
-    /// A value to compare this field with; `ordered` for `<` and the like.
+    /// Resolves a value that this field is compared with. `ordered` is true for `<`, `<=`, `>` and `>=`.
     pub fn literal(
         &self,
         scope: &Scope<'_>,
@@ -437,7 +438,7 @@ impl<'c> Names<'c> {
     }
 }
 
-/// The value of an enumerated field, given as in messages or by its name.
+/// The value of an enumerated field, written as in messages or by name.
 fn listed_value(field: &FieldDef, text: &str, form: Form) -> Option<String> {
     let is_value = |text: &str| field.values.iter().any(|value| value.value == text);
     if is_value(text) || (field.kind.is_multiple() && text.split(' ').all(is_value)) {
@@ -482,7 +483,7 @@ impl<'c> Known<'c> {
         known
     }
 
-    /// Records the fields of a group. Calls itself as deep as the dictionary nests.
+    /// Records the fields of a group. Recursion is as deep as the dictionary nests groups.
     fn group(&mut self, msg_type: &[u8], def: &'c GroupDef) {
         for Member { tag, group, .. } in def.members() {
             let one = self.uses.entry(*tag).or_default();

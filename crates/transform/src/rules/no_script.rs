@@ -24,7 +24,7 @@ impl Script {
     }
 }
 
-/// The scripts of a file: this build has none.
+/// The scripts of a file; this build supports none.
 pub(super) struct Scripts;
 
 impl Scripts {

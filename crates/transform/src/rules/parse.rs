@@ -11,7 +11,7 @@ use super::token::{Spot, Token, split};
 /// Maximum nesting depth of conditions and actions.
 pub const MAX_DEPTH: usize = 32;
 
-/// The expected text after `script`, for errors.
+/// What must follow `script`, for errors.
 pub(super) const SCRIPT: &str = "the name of a script";
 
 /// Reads a condition.
@@ -42,7 +42,7 @@ impl Parser {
         })
     }
 
-    /// The next token; the last token is the end, which stays.
+    /// The next token. After the last token, [`Token::End`] again and again.
     pub fn peek(&self) -> &Spot {
         &self.spots[self.next.min(self.spots.len() - 1)]
     }
@@ -99,7 +99,7 @@ impl Parser {
         }
     }
 
-    /// Runs `inner` one level deeper.
+    /// Runs `inner` at one more level of nesting, if the limit allows it.
     pub fn deeper<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, Fault>,
@@ -142,7 +142,7 @@ impl Parser {
         }
     }
 
-    /// A number of digits, within limits.
+    /// A number within limits; an error says that `wanted` was expected.
     pub fn uint(&mut self, least: u32, most: u32, wanted: &'static str) -> Result<u32, Fault> {
         if let Token::Number(text) = &self.peek().token
             && let Ok(number) = text.parse::<u32>()
@@ -163,7 +163,7 @@ impl Parser {
         NameToken { text, at: spot.at }
     }
 
-    /// Conditions with `or` between.
+    /// Conditions separated by `or`.
     pub fn or(&mut self) -> Result<Condition, Fault> {
         self.deeper(|parser| parser.chain("or", Self::and, Condition::Or))
     }
@@ -238,7 +238,7 @@ impl Parser {
         }
     }
 
-    /// `has(F)` and all other conditions of this form.
+    /// `has(F)` and the other conditions of this form.
     fn call(&mut self) -> Result<Condition, Fault> {
         let word = self.taken();
         self.sign("(", "'('")?;
@@ -320,8 +320,8 @@ impl Parser {
         self.fail("bits in hexadecimal, such as 0x1F")
     }
 
-    /// `source = "A"`, `source != "A"`, `source in ("A", @clients)`: whether the named sessions match or the
-    /// others, and the names.
+    /// `source = "A"`, `source != "A"`, `source in ("A", @clients)`. Returns the names, and whether the named
+    /// sessions match (`true`) or all others (`false`).
     fn sessions(&mut self) -> Result<(bool, Vec<NameToken>), Fault> {
         self.next += 1;
         let wanted = "a session, a pattern or a @group";

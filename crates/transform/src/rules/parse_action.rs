@@ -1,4 +1,4 @@
-//! Reads an action: its words, and the step that they make, with all names resolved.
+//! Reads an action: parses its words, and compiles the step with all names resolved.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ const SESSION: &str = "the name of a session";
 const TABLE: &str = "table.column";
 const FORMATS: &str = "upper, lower, trim, pad left, pad right, cut or sha256";
 
-/// What an action does, known from its words alone.
+/// What an action does, as far as its words alone say.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum ActionKind {
     /// Changes fields.
@@ -42,7 +42,7 @@ pub(super) enum ActionKind {
 }
 
 impl ActionKind {
-    /// Whether the action decides, so that with `match = "first"` no later rule sees the message.
+    /// Whether the action decides the message, so that with `match = "first"` no later rule handles it.
     pub fn decides(self) -> bool {
         matches!(
             self,
@@ -59,11 +59,11 @@ impl ActionKind {
     }
 }
 
-/// An action: what it does, and its step; `None` after errors in its names were recorded.
+/// An action: its kind, and its step. No step if its names have errors, which are recorded.
 pub(super) type ReadAction = (ActionKind, Option<Step>);
 
 impl Compiler<'_, '_, '_> {
-    /// Reads the action of a text.
+    /// Reads one action.
     ///
     /// # Errors
     ///
@@ -222,7 +222,7 @@ impl Compiler<'_, '_, '_> {
             return Err(Fault::new(at, RuleProblem::Unexpected { found, wanted }));
         }
         let Some(count) = count else {
-            // Errors in the names of an unknown group's fields are not reported: only the group is.
+            // When the group is unknown, only this is reported, not the errors in the names of its fields.
             self.errors.cut(mark);
             return Ok(None);
         };

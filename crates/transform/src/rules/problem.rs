@@ -29,11 +29,11 @@ pub enum RuleProblem {
         /// The limit.
         limit: usize,
     },
-    /// A mistake in a table: in its keys, or in an option.
+    /// A table has a mistake in its keys or in an option.
     Option(String),
     /// A required key is missing.
     MissingKey(&'static str),
-    /// A value of the wrong type.
+    /// A value has the wrong type.
     WrongType {
         /// The expected type.
         wanted: &'static str,
@@ -45,7 +45,7 @@ pub enum RuleProblem {
         /// The text expected.
         wanted: &'static str,
     },
-    /// A text without its closing quote.
+    /// A text lacks its closing quote.
     Unclosed,
     /// No dictionary of a source has this field.
     UnknownField(String),
@@ -61,20 +61,20 @@ pub enum RuleProblem {
     UnknownTable(String),
     /// An unknown column of a table.
     UnknownColumn(String),
-    /// The field does not count a repeating group in its place.
+    /// In its place, the field does not count a repeating group.
     NoRepeatingGroup(String),
     /// The field appears only in entries of this group.
     OnlyInGroup {
         /// The field.
         field: String,
-        /// The name of the group's count.
+        /// The name of the group's count field.
         group: String,
     },
-    /// The group's entries do not have this field.
+    /// The entries of the group do not have this field.
     NotInGroup {
         /// The field.
         field: String,
-        /// The name of the group's count.
+        /// The name of the group's count field.
         group: String,
     },
     /// A value that is not valid for the field.
@@ -84,7 +84,7 @@ pub enum RuleProblem {
         /// The value.
         value: String,
     },
-    /// A word where a text in quotes is required.
+    /// A text in quotes is required, not a word.
     Unquoted(String),
     /// A regular expression that is invalid or too large.
     BadPattern(String),
@@ -98,13 +98,13 @@ pub enum RuleProblem {
     UnknownFunction(String),
     /// An unknown event.
     UnknownEvent(String),
-    /// An action that is not available for the event, and why.
+    /// An action is not available for the event; with the reason.
     NotForEvent(&'static str),
-    /// A rule that answers with the status of sessions, but matches messages that do not request it.
+    /// A rule answers with the status of sessions, but matches messages that do not request it.
     NoQuestion,
-    /// A session whose FIX version has no request for the status of sessions.
+    /// The FIX version of this session has no request for the status of sessions.
     CannotAsk(String),
-    /// A rule that reads the target of a message, which is not known yet.
+    /// A rule reads the target of a message, but rules run before the target is known.
     NoTarget,
     /// An empty list.
     EmptyList,
@@ -113,27 +113,27 @@ pub enum RuleProblem {
         /// The contradiction.
         why: String,
     },
-    /// An unreachable rule: earlier rules match every message first.
+    /// A rule is never reached: earlier rules decide every message that it matches.
     Unreachable {
-        /// The name of the rule that decides.
+        /// The name of the earlier rule.
         by: String,
-        /// The line where that rule begins.
+        /// The line where the earlier rule begins.
         line: usize,
     },
     /// A rule that does nothing.
     NoAction,
-    /// An action that is never reached.
+    /// An action is never reached.
     AfterStop,
-    /// A change of fields after which nothing is sent.
+    /// Fields are changed, but nothing is sent afterwards.
     Lost,
     /// A duplicate name.
     Duplicate {
         /// The name.
         name: String,
-        /// The line where it was used first.
+        /// The line where the name was used first.
         line: usize,
     },
-    /// A field that the rule may not write in this way.
+    /// The rule may not write this field in this way.
     NotWritable {
         /// The field.
         field: String,
@@ -149,7 +149,7 @@ pub enum RuleProblem {
     },
     /// No rule remembers this field, so there is nothing to recall.
     NeverRemembered(String),
-    /// The gateway does not track the orders of this session, so it finds no remembered values for them.
+    /// The gateway does not track the orders of this session, so no values are remembered for them.
     NoOrders(String),
     /// An error in a table.
     Table {
@@ -158,23 +158,24 @@ pub enum RuleProblem {
         /// The error.
         what: String,
     },
-    /// A rule converts between versions without a conversion.
+    /// A rule converts between versions for which no conversion exists.
     NoConversion {
         /// The version of the message.
         from: &'static str,
         /// The version of the destination session.
         to: &'static str,
     },
-    /// A conversion table that no rule uses.
+    /// No rule uses this conversion table.
     UnusedConversion {
         /// The version of the messages.
         from: &'static str,
         /// The version to convert to.
         to: &'static str,
     },
-    /// Copies that wait while this session is not logged on would be lost, since its sequence numbers are reset.
+    /// Copies that wait while this session is not logged on would be lost, because the session resets its sequence
+    /// numbers.
     VoidWhenHeld(String),
-    /// Two sessions whose peers have the same CompID, so DeliverToCompID is ambiguous.
+    /// The peers of two sessions have the same CompID, so DeliverToCompID(128) is ambiguous.
     SameCompId {
         /// Name of one session.
         one: String,
@@ -183,7 +184,7 @@ pub enum RuleProblem {
     },
 }
 
-/// Writes one line, even if names in the file have line ends.
+/// Writes the error in one line, even if names in the file contain line breaks.
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = Escaped(f);
@@ -195,7 +196,7 @@ impl fmt::Display for RuleError {
     }
 }
 
-/// Writes control characters as escapes.
+/// Writes control characters as escape sequences.
 struct Escaped<'a, 'b>(&'a mut fmt::Formatter<'b>);
 
 impl fmt::Write for Escaped<'_, '_> {
@@ -311,7 +312,7 @@ impl fmt::Display for RuleProblem {
     }
 }
 
-/// An error at a byte offset of its text.
+/// An error at a byte offset of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub at: usize,
@@ -334,7 +335,7 @@ impl Fault {
     }
 }
 
-/// `did you mean 'OrderQty'?` for the nearest known name, if one is near.
+/// The hint `did you mean 'OrderQty'?` with the nearest known name, if one is near.
 #[must_use]
 pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
     fixwire_text::nearest(word, names).map(|name| alloc::format!("did you mean '{name}'?"))

@@ -1,4 +1,4 @@
-//! Replaces a value by its hash: equal values stay equal, nothing else is revealed.
+//! Replaces a value by its hash. Equal values get equal hashes; nothing else about a value is revealed.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -9,19 +9,19 @@ use sha2::{Digest, Sha256};
 /// An example of a pseudonym.
 pub(super) const SAMPLE: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/// The hash of a value: `format F sha256` of rules, and the digits of pseudonyms in logs.
+/// The hash of a value, for `format F sha256` in rules and for the digits of pseudonyms in logs.
 ///
 /// # Source
 ///
 /// SHA-256 of FIPS 180-4; with a key, HMAC of RFC 2104 over it.
 #[derive(Clone, Debug)]
 pub struct Pseudonym {
-    /// The HMAC with its key.
+    /// The HMAC with its key; `None` without a key.
     keyed: Option<Box<Hmac<Sha256>>>,
 }
 
 impl Pseudonym {
-    /// A hash with this key; without a key everybody can compute the pseudonyms.
+    /// A hash with this key. Without a key, everybody can compute the pseudonym of a value.
     #[must_use]
     pub fn new(key: Option<&[u8]>) -> Self {
         let keyed = key.map(|key| {
@@ -48,7 +48,7 @@ impl Pseudonym {
         }
     }
 
-    /// Replaces a value, the end of a text from an index on, by the 64 hexadecimal digits of its hash.
+    /// Replaces a value by the 64 hexadecimal digits of its hash. The value is the end of a text, from `start` on.
     pub(super) fn replace(&self, text: &mut Vec<u8>, start: usize) {
         let hash = self.hash(&text[start..]);
         text.truncate(start);

@@ -1,4 +1,4 @@
-//! Finds which messages can reach a rule.
+//! Finds out which messages can reach a rule.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use fixwire_protocol::{Decimal, Tag, tag};
 use super::condition::Test;
 use crate::value_test::{Op, ValueTest};
 
-/// The messages that can match all tests added so far.
+/// A description of the messages for which all tests added so far can be true.
 pub(super) struct Narrow {
     fields: BTreeMap<Tag, Limits>,
     sessions: Vec<bool>,
@@ -21,10 +21,10 @@ struct Limits {
     /// Whether the field must be present, and whether it must be absent.
     present: bool,
     absent: bool,
-    /// The possible texts, if limited.
+    /// The texts that the field may have, if limited.
     bytes: Option<Vec<Vec<u8>>>,
     not_bytes: Vec<Vec<u8>>,
-    /// The possible numbers, if limited.
+    /// The numbers that the field may have, if limited.
     numbers: Option<Vec<Decimal>>,
     not_numbers: Vec<Decimal>,
     /// The lower and upper bound, each with whether the bound itself is allowed.
@@ -33,7 +33,7 @@ struct Limits {
 }
 
 impl Narrow {
-    /// Messages from these sessions.
+    /// Starts with all messages from these sessions.
     pub fn new(sessions: &[bool]) -> Self {
         Self {
             fields: BTreeMap::new(),
@@ -45,7 +45,7 @@ impl Narrow {
     ///
     /// # Errors
     ///
-    /// The field whose tests contradict each other; `None` if no session is left.
+    /// The field whose tests contradict each other; `None` when no session is left.
     pub fn by(&mut self, test: &Test) -> Result<(), Option<Tag>> {
         match test {
             Test::Source(meant) => {
@@ -88,7 +88,7 @@ impl Narrow {
     }
 }
 
-/// Keeps only values that are among these.
+/// Keeps only the values that are in `values` too.
 fn keep<T: Clone + PartialEq>(kept: &mut Option<Vec<T>>, values: &[T]) {
     match kept {
         Some(kept) => kept.retain(|one| values.contains(one)),
@@ -164,7 +164,7 @@ impl Limits {
     }
 }
 
-/// The message types that a test allows, sorted; `None` for any.
+/// The message types for which a test can be true, sorted; `None` for all types.
 pub(super) fn types(test: &Test) -> Option<Vec<Vec<u8>>> {
     match test {
         Test::Value(field, ValueTest::Bytes(Op::Equal, value)) if field.tag == tag::MSG_TYPE => {
@@ -217,11 +217,11 @@ pub(super) fn only_types(test: &Test) -> bool {
     }
 }
 
-/// The messages that earlier rules decide, so that they reach no later rule.
+/// The messages that earlier rules decide, so that they do not reach a later rule.
 pub(super) struct Taken {
-    /// For each session, the rule that decides all of its messages.
+    /// For each session, the rule that decides all messages of the session.
     all: Vec<Option<usize>>,
-    /// For each session, the decided message types and the rule that decides each.
+    /// For each session, the message types that are decided, and the rule that decides each type.
     types: Vec<BTreeMap<Vec<u8>, usize>>,
 }
 
@@ -249,8 +249,8 @@ impl Taken {
         }
     }
 
-    /// An earlier rule that decides messages of these sessions and types, if no such message can reach a later rule;
-    /// `None` if some can.
+    /// The earlier rule that decides all messages of these sessions and types; `None` if some of these messages can
+    /// reach a later rule.
     pub fn by(&self, sessions: &[bool], types: Option<&[Vec<u8>]>) -> Option<usize> {
         let mut takers = BTreeSet::new();
         for (session, _) in sessions.iter().enumerate().filter(|(_, meant)| **meant) {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::syntax::Format;
 
-/// Reformats a value: the end of a text, from an index on.
+/// Reformats a value. The value is the end of a text, from `start` on.
 pub(super) fn reshape(text: &mut Vec<u8>, start: usize, format: Format) {
     let len = text.len() - start;
     match format {

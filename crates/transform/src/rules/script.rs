@@ -1,7 +1,7 @@
 //! Runs a script on one message.
 //!
-//! The fields that a script names are known at load. Their values are copied to `msg` before the script runs;
-//! values written to `msg` are written to the message if the script succeeds.
+//! The fields that a script refers to are known when rules are loaded. Their values are copied to `msg` before the
+//! script runs. What the script writes to `msg` is written to the message if the script succeeds.
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -35,8 +35,8 @@ pub(super) const MSG: &str = "msg";
 const SOURCE: &str = "source";
 const TIME: &str = "time";
 
-/// The functions that scripts may call, besides [`LIST`]. Time and memory of each are bounded by the size of its
-/// arguments.
+/// The functions that scripts may call in addition to [`LIST`]. Time and memory of each call are bounded by the size
+/// of its arguments.
 pub(super) const FUNCTIONS: [&str; 22] = [
     "abs",
     "ceiling",
@@ -64,7 +64,7 @@ pub(super) const FUNCTIONS: [&str; 22] = [
 /// `msg.list("NoAllocs", "AllocShares")`
 pub(super) const LIST: &str = "list";
 
-/// The type of a field's value in a script.
+/// The script type of a field's value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     Text,
@@ -72,7 +72,7 @@ pub(super) enum Form {
     Number,
 }
 
-/// How a script names a field.
+/// How a script refers to a field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Key {
     /// `msg.OrderQty`
@@ -86,23 +86,23 @@ pub(super) enum Key {
 pub(super) struct Slot {
     pub field: FieldRef,
     pub form: Form,
-    /// The length field of a data field, or the reverse.
+    /// The length field of a data field, or the data field of a length field.
     pub partner: Option<FieldRef>,
     pub may_set: bool,
     pub may_remove: bool,
 }
 
-/// A field of each entry of a group.
+/// A field in all entries of a group.
 #[derive(Clone, Debug)]
 pub(super) struct List {
-    /// The names of group and field in the script.
+    /// The names that the script uses for group and field.
     pub names: (ImmutableString, ImmutableString),
     pub count: FieldRef,
     pub field: FieldRef,
     pub form: Form,
 }
 
-/// All fields that a script names.
+/// All fields that a script refers to.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape {
     /// Each key with the index of its slot.
@@ -124,7 +124,7 @@ pub(super) struct Script {
 type Value = Result<Dynamic, ScriptFault>;
 type Run<T> = Result<T, Box<EvalAltResult>>;
 
-/// `msg`: the fields of the message that the script names.
+/// `msg`: the fields of the message that the script refers to.
 #[derive(Clone)]
 pub(super) struct Msg {
     shape: Arc<Shape>,
@@ -135,7 +135,7 @@ pub(super) struct Msg {
     written: Vec<usize>,
 }
 
-/// A Rhai engine with only the features that scripts may use.
+/// A Rhai engine that has only the features that scripts may use.
 pub(super) fn engine(operations: u64) -> Engine {
     let mut engine = Engine::new_raw();
     ArithmeticPackage::new().register_into_engine(&mut engine);
@@ -152,10 +152,10 @@ pub(super) fn engine(operations: u64) -> Engine {
         .set_max_variables(MAX_VARIABLES)
         .set_strict_variables(true)
         .set_fail_on_invalid_map_property(true)
-        // The power operators are off: one operation could take unlimited time.
+        // The power operators are off, because one operation could take unlimited time.
         .disable_symbol("**")
         .disable_symbol("**=")
-        // Maps are off: their size is not checked when a script adds a value.
+        // Maps are off, because their size is not checked when a script adds a value.
         .disable_symbol("#{");
     engine
         .register_type_with_name::<Msg>("message")
@@ -168,7 +168,7 @@ pub(super) fn engine(operations: u64) -> Engine {
             msg.set(&Key::Tag(tag), value)
         })
         .register_fn(LIST, Msg::list);
-    // Scripts can only read lists, so that no list grows or contains other lists.
+    // Scripts can only read lists. So no list grows, and no list contains another.
     engine
         .register_fn("len", |list: &mut Array| list.len() as INT)
         .register_fn("is_empty", |list: &mut Array| list.is_empty())
@@ -178,7 +178,8 @@ pub(super) fn engine(operations: u64) -> Engine {
     engine
 }
 
-/// The slowest known scripts for their number of operations: each calls functions on texts of maximum length.
+/// The scripts that run longest for their number of operations, as far as known: each calls functions on texts of
+/// maximum length.
 pub const LONG_RUNS: [&str; 4] = [
     "loop { text.index_of(\"bb\"); }",
     "loop { text.to_upper(); }",
@@ -187,7 +188,7 @@ pub const LONG_RUNS: [&str; 4] = [
 ];
 
 /// Runs one of [`LONG_RUNS`] to its end, to measure how long a script may block a gateway. Returns whether the script
-/// used up all its operations.
+/// used all its operations.
 #[must_use]
 pub fn run_long(run: &str, operations: u64) -> bool {
     let (mut scope, engine) = (Scope::new(), engine(operations));
@@ -223,7 +224,7 @@ impl Script {
             .map_err(|_| self.failure(Position::NONE, ScriptFault::NoAnswer))
     }
 
-    /// Runs the script; returns the value of its last expression, and the message after the run.
+    /// Runs the script. Returns the value of the last expression, and `msg` after the run.
     pub fn run<F: FieldSequence>(
         &self,
         view: &View<'_, F>,
@@ -281,7 +282,7 @@ fn failed(fault: ScriptFault) -> Box<EvalAltResult> {
 }
 
 impl Msg {
-    /// A message without values.
+    /// `msg` without any values.
     pub fn empty(shape: &Arc<Shape>) -> Self {
         Self {
             shape: shape.clone(),
@@ -324,7 +325,7 @@ impl Msg {
 
     fn slot(&self, key: &Key) -> Run<usize> {
         let found = self.shape.keys.iter().find(|(known, _)| known == key);
-        // All names of the script were resolved at load, so a key without a slot does not occur.
+        // All names in the script were resolved when it was loaded, so every key has a slot.
         found
             .map(|(_, slot)| *slot)
             .ok_or_else(|| failed(ScriptFault::Other))
@@ -338,7 +339,7 @@ impl Msg {
         let at = self.slot(key)?;
         let slot = &self.shape.slots[at];
         let text = written(&value).ok_or_else(|| failed(ScriptFault::Kinds))?;
-        // After a method call on a value Rhai assigns the unchanged value again: that is not a change.
+        // After a method call on a value, Rhai assigns the unchanged value back. That is not a change.
         if let Ok(before) = &self.values[at]
             && written(before).as_ref() == Some(&text)
         {
@@ -367,7 +368,7 @@ impl Msg {
         }
     }
 
-    /// The written fields, in order, with their new values; `None` for a removed field.
+    /// The written fields in order, each with its new value; `None` for a removed field.
     pub fn written(&self) -> impl Iterator<Item = (&Slot, Option<ImmutableString>)> {
         self.written.iter().map(|at| {
             let value = self.values[*at].as_ref().ok();
@@ -377,7 +378,7 @@ impl Msg {
     }
 }
 
-/// The script value of a field's bytes. A number that cannot be parsed is a text.
+/// A field's bytes as a script value. A number that cannot be parsed becomes a text.
 fn read(bytes: Option<&[u8]>, form: Form) -> Value {
     let Some(bytes) = bytes else {
         return Ok(Dynamic::UNIT);
@@ -413,7 +414,7 @@ fn same(one: &Dynamic, other: &Dynamic) -> bool {
     }
 }
 
-/// A value as the bytes of a field, empty for `()`; `None` if a field cannot have the value.
+/// A script value as the bytes of a field; empty for `()`. `None` if a field cannot have this value.
 fn written(value: &Dynamic) -> Option<ImmutableString> {
     if value.is_unit() {
         Some(ImmutableString::new())

@@ -24,7 +24,7 @@ pub enum ScriptFault {
     TooLong,
     /// A text, a list or the number of variables exceeded its limit.
     TooLarge,
-    /// Wrong types of values, or a missing field.
+    /// A value has the wrong type, or a field is missing.
     Kinds,
     /// Overflow, or division by zero.
     Number,
@@ -34,7 +34,7 @@ pub enum ScriptFault {
     NotText,
     /// The field cannot be set or removed.
     NotWritable(Tag),
-    /// The result of a condition is neither true nor false.
+    /// The result of a condition is not a boolean.
     NoAnswer,
     /// The script executed `throw`.
     Thrown,

@@ -15,7 +15,7 @@ pub struct NameToken {
     pub at: usize,
 }
 
-/// How a value is written.
+/// The notation of a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Form {
     /// `"EUR"`
@@ -38,7 +38,7 @@ pub struct RuleValue {
 /// How a field is compared with a pattern.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PatternMatch {
-    /// `like`: `*` for any text, `?` for one byte.
+    /// `like`: in the pattern, `*` matches any text and `?` matches one byte.
     Like,
     /// `matches`: a regular expression.
     Matches,
@@ -48,13 +48,13 @@ pub enum PatternMatch {
     Contains,
 }
 
-/// The words that begin a condition with its own syntax, or follow a field.
+/// The words that begin a condition with a syntax of its own, or that follow a field.
 pub const CONDITIONS: [&str; 20] = [
     "in", "like", "matches", "begins", "contains", "length", "bits", "today", "time", "has", "any",
     "all", "active", "source", "target", "message", "script", "and", "or", "not",
 ];
 
-/// A condition of a message, or of a group entry.
+/// A condition on a message, or on a group entry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Condition {
     /// `a and b`
@@ -100,7 +100,7 @@ pub enum Condition {
     Target {
         /// Byte offset of the word.
         at: usize,
-        /// Whether the named sessions match, or all others.
+        /// Whether the condition is true for the named sessions, or for all others.
         named: bool,
         /// The names.
         names: Vec<NameToken>,
@@ -159,7 +159,8 @@ pub enum Format {
 /// The message type that a `reject` sends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RejectKind {
-    /// The reject that fits the message: an order's own reject for an order, else a business reject.
+    /// The reject that fits the message: ExecutionReport(8) or OrderCancelReject(9) for an order, otherwise
+    /// BusinessMessageReject(j).
     Fitting,
     /// Reject(3).
     Session,

@@ -16,7 +16,7 @@ pub struct TableError {
     pub what: String,
 }
 
-/// A table: its first line names the columns, its first column is the key of each row.
+/// A table. Its first line has the names of the columns; its first column has the keys of the rows.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     /// The bytes of all cells, one after another.
@@ -24,7 +24,7 @@ pub struct Table {
     names: Vec<String>,
     /// The range of each cell in `text`, row by row.
     cells: Vec<Range<u32>>,
-    /// For each column, its rows in the order of their cells.
+    /// For each column, the indexes of its rows, sorted by their cells.
     sorted: Vec<Vec<u32>>,
 }
 
@@ -34,8 +34,8 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// [`TableError`] for a line whose number of values differs from the first line's, an unclosed quote, an empty
-    /// or duplicate key, an empty or duplicate column name, a value with SOH, and a text of 4 GiB or more.
+    /// [`TableError`] for: a line whose number of values differs from the first line's; an unclosed quote; an empty
+    /// or duplicate key; an empty or duplicate column name; a value with SOH; a text of 4 GiB or more.
     ///
     /// # Source
     ///
@@ -104,7 +104,7 @@ impl Table {
         self.search(column, value).is_some()
     }
 
-    /// The value in a column of the row with this key; `None` if the row is missing or the cell is empty.
+    /// The value in a column, in the row with this key. `None` if no row has this key, or if the cell is empty.
     #[must_use]
     pub fn get(&self, key: &[u8], column: usize) -> Option<&[u8]> {
         let row = self.search(0, key)?;
@@ -154,7 +154,7 @@ impl Table {
         self.sorted = sorted.collect();
     }
 
-    /// Reports the first key that occurs twice. `lines` has the line of each row.
+    /// Reports the first key that occurs twice. `lines` has the line number of each row.
     fn repeated_key(&self, lines: &[u32]) -> Result<(), TableError> {
         let order = self.sorted.first().map_or(&[][..], |order| order);
         for pair in order.windows(2) {
@@ -184,7 +184,7 @@ struct Lines<'t> {
 }
 
 impl Lines<'_> {
-    /// The values of the next line that is not empty, and its number.
+    /// The values of the next line that is not empty, and the number of the line.
     fn next(&mut self) -> Result<Option<(usize, Vec<String>)>, TableError> {
         while !self.rest.is_empty() {
             let line = self.line;

@@ -14,7 +14,7 @@ pub enum Token {
     Word(String),
     /// Digits with an optional `-` and point; or `0x` and hexadecimal digits.
     Number(String),
-    /// The text between two `"` or two `'`; the quote itself is written twice.
+    /// The text between two `"` or two `'`. Inside, the same quote is written twice.
     Quoted(String),
     /// `( ) , : = != < <= > >=`
     Sign(&'static str),
@@ -50,12 +50,12 @@ const LEXER: Lexer = Lexer {
     ..Lexer::WORDS
 };
 
-/// Splits a text into tokens; the last token is [`Token::End`].
+/// Splits a text into tokens. The last token is [`Token::End`].
 ///
 /// # Errors
 ///
-/// [`RuleProblem::Unclosed`] for a text without its closing quote, [`RuleProblem::Unexpected`] for a byte that
-/// begins no token.
+/// [`RuleProblem::Unclosed`] for a text that lacks its closing quote; [`RuleProblem::Unexpected`] for a byte that
+/// cannot begin a token.
 pub fn split(text: &str) -> Result<Vec<Spot>, Fault> {
     let tokens = LEXER.tokens(text);
     let tokens = tokens.map_err(|span| Fault::new(span.start, RuleProblem::Unclosed))?;

@@ -20,7 +20,7 @@ pub struct RulePath {
 }
 
 impl Rules {
-    /// Calls `each` for every path of messages, rule by rule.
+    /// Calls `each` for every path on which a rule may send messages, rule by rule.
     pub fn ways(&self, each: &mut impl FnMut(RulePath)) {
         let mut sources: Vec<Vec<usize>> = alloc::vec![Vec::new(); self.rules.len()];
         for (from, session) in self.sessions.iter().enumerate() {
@@ -75,8 +75,8 @@ impl Rules {
         steps.iter().any(is_copy)
     }
 
-    /// The targets of a rule after one of its actions; `None` for `return`. Targets that depend on the message's
-    /// fields are left out.
+    /// The targets of a rule in the actions after one of its actions; `None` stands for `return`. Targets that depend
+    /// on the message's fields are left out.
     pub fn behind(&self, rule: usize, action: usize) -> impl Iterator<Item = Option<usize>> {
         let steps = self.rule(rule).map_or(&[][..], |rule| &rule.steps);
         let behind = steps.iter().skip(action + 1);
@@ -87,7 +87,7 @@ impl Rules {
         })
     }
 
-    /// The targets of a rule, and whether it converts for each.
+    /// The targets of a rule, each with whether the rule converts for it.
     fn targets(&self, rule: &Rule) -> BTreeSet<(Option<usize>, bool)> {
         let mut targets = BTreeSet::new();
         let mut convert = false;

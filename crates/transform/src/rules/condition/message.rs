@@ -1,4 +1,4 @@
-//! [`MessageCondition`]: a condition without a rule.
+//! [`MessageCondition`]: a condition outside of rules.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -17,8 +17,8 @@ use crate::rules::names::Names;
 use crate::rules::problem::{RuleError, RuleProblem};
 use crate::rules::{NamedSession, RuleContext};
 
-/// A condition on messages outside of a file of rules, in the language of `when`: on the fields of a message, its
-/// session and the time. Tables, scripts and `active` are not available.
+/// A condition on messages, in the language of `when`, outside of a file of rules. It may test the fields of a
+/// message, its session and the time. Tables, scripts and `active` are not available.
 #[derive(Clone, Debug)]
 pub struct MessageCondition {
     test: Test,
@@ -27,7 +27,7 @@ pub struct MessageCondition {
 }
 
 impl MessageCondition {
-    /// Reads a condition on messages that come from some of the sessions.
+    /// Reads a condition for messages that come from some of the sessions.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl MessageCondition {
         }
     }
 
-    /// Whether it holds for a message of a session, given by its index, at a time.
+    /// Whether the condition is true for a message at a time; `source` is the index of the message's session.
     #[must_use]
     pub fn holds(&self, message: &Message<'_>, source: usize, now: Now) -> bool {
         let Some(dictionary) = self.dictionaries.get(source) else {
@@ -90,7 +90,7 @@ impl MessageCondition {
         self.test.holds(&view, None, &world)
     }
 
-    /// The tags of the fields that it reads, each once, in order.
+    /// The tags of the fields that the condition reads, each once, in order.
     #[must_use]
     pub fn tags(&self) -> Vec<Tag> {
         let mut tags = Vec::new();

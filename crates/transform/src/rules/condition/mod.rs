@@ -22,10 +22,10 @@ const NANOS_PER_DAY: i64 = 86_400 * 1_000_000_000;
 pub struct Facts<'f> {
     /// The time: UTC for `today`, the monotonic count for `throttle`.
     pub now: Now,
-    /// Whether each session is logged on, in the order of the [`Context`](super::RuleContext); sessions beyond the end
-    /// of this list are not logged on.
+    /// For each session, whether it is logged on, in the order of the [`Context`](super::RuleContext). Sessions after
+    /// the end of this list count as not logged on.
     pub active: &'f [bool],
-    /// The values remembered for the order that the message answers, each as `tag=value` and SOH.
+    /// The values remembered for the order that the message responds to, each as `tag=value` and SOH.
     pub remembered: &'f [u8],
 }
 
@@ -50,21 +50,21 @@ pub(super) enum Test {
     /// Table and column.
     Listed(FieldRef, usize, usize),
     Today(FieldRef),
-    /// The time of day in UTC, in nanoseconds.
+    /// Compares the time of day in UTC, nanoseconds after midnight.
     Time(Op, u64),
     AnyEntry(FieldRef, Box<Test>),
     AllEntries(FieldRef, Box<Test>),
     Active(usize),
-    /// For each session, whether the test is true for it as the source.
+    /// For each session, whether the test is true when the message comes from it.
     Source(Vec<bool>),
-    /// For each session, whether the test is true for it as a target that the message did not reach.
+    /// For each session, whether the test is true when the message failed to reach it as a target.
     Target(Vec<bool>),
-    /// The whole message, as received.
+    /// Matches the whole message, as received.
     Message(Box<Pattern>),
     Script(Box<Script>),
 }
 
-/// The data that a test reads, besides fields.
+/// What a test reads besides fields.
 #[derive(Clone, Copy)]
 pub(super) struct World<'w> {
     pub tables: &'w [Table],
@@ -79,13 +79,13 @@ pub(super) struct World<'w> {
     pub name: &'w str,
     /// The message as received.
     pub bytes: &'w [u8],
-    /// Why a condition could not be evaluated.
+    /// Why a condition could not be evaluated, if so.
     pub failed: &'w Cell<Option<TransformFailure>>,
     pub facts: &'w Facts<'w>,
 }
 
 impl Test {
-    /// Whether the condition is true. Calls itself as deep as the condition nests, which the parser limits.
+    /// Whether the condition is true. Recursion is as deep as the condition nests; the parser limits the depth.
     pub fn holds<F: FieldSequence>(
         &self,
         view: &View<'_, F>,
@@ -127,7 +127,7 @@ impl Test {
         }
     }
 
-    /// Shows this test and those in it.
+    /// Calls `shown` with this test and with every test inside it.
     pub fn each<'t>(&'t self, shown: &mut dyn FnMut(&'t Self)) {
         shown(self);
         match self {
@@ -147,7 +147,7 @@ impl Test {
         }
     }
 
-    /// The field that it reads itself.
+    /// The field that the test reads, without the fields of tests inside it.
     pub fn field(&self) -> Option<&FieldRef> {
         match self {
             Self::Value(field, _)
@@ -168,7 +168,7 @@ impl Test {
     }
 }
 
-/// Whether an entry of a group fulfils the condition.
+/// Whether an entry of a group meets the condition.
 pub(super) fn entries<F: FieldSequence>(
     view: &View<'_, F>,
     level: Option<&FieldLevel<'_>>,
@@ -178,7 +178,7 @@ pub(super) fn entries<F: FieldSequence>(
     let Some((at, def)) = view.group(level, count.tag) else {
         return false;
     };
-    // The end of the entry that has the group, which may be an enclosing entry, or the end of the message.
+    // Find the scope that contains the group: an enclosing entry, or the message. Its end limits the entries.
     let mut around = level;
     while let Some(entry) = around
         && !(entry.start..entry.end).contains(&at)
@@ -202,7 +202,7 @@ pub(super) fn entries<F: FieldSequence>(
     false
 }
 
-/// Whether a date, or the date of a timestamp, is the present date in UTC.
+/// Whether a date, or the date of a timestamp, is today's date in UTC.
 fn is_today(value: &[u8], facts: &Facts<'_>) -> bool {
     let Some((date, rest)) = value.split_at_checked(8) else {
         return false;
