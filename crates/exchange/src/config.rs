@@ -14,23 +14,23 @@ use crate::instrument::{self, Unfit};
 use crate::leg_config::LegConfig;
 use crate::script::OrderScript;
 
-/// The instruments of an exchange, its limits, and what it simulates in addition.
+/// The instruments of an exchange, its limits, and what it simulates besides matching: faults, scripts and traders.
 #[derive(Clone, Debug)]
 pub struct ExchangeConfig {
     /// The instruments.
     pub instruments: Vec<InstrumentConfig>,
     /// Maximum number of orders in one book.
     pub orders_max: u32,
-    /// Number of closed orders that are remembered: their ClOrdIDs cannot be reused, and their status can be
-    /// requested. The oldest are removed first.
+    /// Number of closed orders that are remembered. The ClOrdID of a remembered order cannot be reused, and its
+    /// status can be requested. The oldest orders are removed first.
     pub remembered_max: u32,
-    /// Injected faults at startup, in the syntax of the command `fault`: `drop session=OMS count=1`.
+    /// Faults injected from the start, in the syntax of the command `fault`: `drop session=OMS count=1`.
     pub faults: Vec<String>,
     /// Scripts for orders; an order follows the first script that matches it.
     pub scripts: Vec<OrderScript>,
-    /// Traders, which quote both sides of instruments so that members find a market.
+    /// Traders, which quote both sides of instruments so that members find orders to trade with.
     pub traders: Vec<TraderConfig>,
-    /// Applies faults to messages that are sent to members; `None` if such faults are not possible.
+    /// Applies faults to messages that are sent to members; `None` if such faults are not available.
     pub wire: Option<Arc<dyn WireControl>>,
 }
 
@@ -53,9 +53,9 @@ impl Default for ExchangeConfig {
 pub struct InstrumentConfig {
     /// Symbol(55).
     pub symbol: String,
-    /// Tick size: prices are multiples of it.
+    /// Tick size: every price is a multiple of it.
     pub tick: Decimal,
-    /// Lot size: quantities are multiples of it.
+    /// Lot size: every quantity is a multiple of it.
     pub lot: Decimal,
     /// The lowest price that a limit or stop price may have; `None` for no lower limit.
     pub low: Option<Decimal>,
@@ -65,11 +65,11 @@ pub struct InstrumentConfig {
     pub reference: Option<Decimal>,
     /// The initial trading state.
     pub state: BookState,
-    /// The legs of a spread; `None` for an instrument that is no spread.
+    /// The legs of a spread; `None` for an instrument that is not a spread.
     pub legs: Option<[LegConfig; 2]>,
 }
 
-/// The table of the settings in which a mistake is.
+/// The table of the settings file that has a mistake.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ConfigTable {
     /// The exchange as a whole.
@@ -89,7 +89,7 @@ pub struct ConfigProblem {
     pub table: ConfigTable,
     /// The key of the settings file.
     pub key: &'static str,
-    /// Index of the wrong entry, from 0, if the key has several entries.
+    /// Index of the wrong entry, from 0, if the key has a list of entries.
     pub entry: Option<usize>,
     /// The mistake and its remedy, as a sentence.
     pub what: String,
@@ -170,7 +170,7 @@ impl ExchangeConfig {
         problems
     }
 
-    /// The mistakes of a trader: at most one, the first, for each instrument.
+    /// The mistakes of a trader: for each instrument the first mistake, if any.
     fn trader_mistakes(&self, index: usize, trader: &TraderConfig) -> Vec<TraderMistake> {
         let mut mistakes = Vec::new();
         for symbol in trader.symbols.iter().filter(|it| *it != "*") {
@@ -191,7 +191,7 @@ impl ExchangeConfig {
         mistakes
     }
 
-    /// The terms of the trader of an instrument; `None` if no trader quotes it.
+    /// The terms of the trader that quotes an instrument; `None` if no trader quotes it.
     pub(crate) fn trader(&self, symbol: &str) -> Option<TraderTerms> {
         let instrument = self.instruments.iter().find(|it| it.symbol == symbol)?;
         let trader = self.traders.iter().find(|it| it.is_for(instrument))?;
@@ -199,7 +199,7 @@ impl ExchangeConfig {
     }
 }
 
-/// The mistake in the legs of an instrument; `before` are the instruments listed before it.
+/// The mistake in the legs of an instrument. `before` has the instruments that are listed before it.
 fn legs_problem(own: &InstrumentConfig, before: &[InstrumentConfig]) -> Option<String> {
     let legs = own.legs.as_ref()?;
     if legs.iter().all(|leg| leg.ratio > 1) {
@@ -207,8 +207,8 @@ fn legs_problem(own: &InstrumentConfig, before: &[InstrumentConfig]) -> Option<S
             "one leg must have the ratio 1: the exchange computes the price of this leg".into(),
         );
     }
-    // For a symbol such as TXFL6/A7: reports list the legs in the order of the settings, and a peer assumes the order
-    // of the symbol.
+    // A symbol such as TXFL6/A7 names its legs. Reports list the legs in the order of the settings, but a peer
+    // assumes the order of the symbol.
     let first = own.symbol.split(['/', ':']).next();
     if own.symbol.contains(['/', ':']) && first == Some(legs[1].symbol.as_str()) {
         return Some(format!(
@@ -288,13 +288,13 @@ const LEVELS_MAX: u32 = 20;
 /// Maximum number of steps of a trader in a second.
 const RATE_MAX: u32 = 1_000;
 
-/// Maximum of the spread, the volatility and the size of a trader, in ticks or lots.
+/// Maximum of a trader's spread, volatility and size, in ticks or lots.
 const UNITS_MAX: i64 = 1_000_000_000;
 
-/// A trader that quotes both sides of instruments, and sometimes trades with quotes of others.
+/// A trader: it quotes both sides of instruments, and sometimes trades against the quotes of others.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TraderConfig {
-    /// Symbols of the instruments that the trader quotes; `*` stands for all that are no spreads.
+    /// Symbols of the instruments that the trader quotes; `*` stands for all instruments that are not spreads.
     pub symbols: Vec<String>,
     /// Seed of the trader's random numbers.
     pub seed: u32,
@@ -310,7 +310,7 @@ pub struct TraderConfig {
     pub rate: u32,
     /// The largest move of the trader's price in one step; `None` for one tick.
     pub volatility: Option<Decimal>,
-    /// Percentage of the steps in which the trader trades.
+    /// Percentage of the steps in which the trader trades against another order.
     pub trades: u32,
 }
 
@@ -406,8 +406,8 @@ impl TraderConfig {
                 return Err((key, what));
             }
         }
-        // All quotes must be above zero and inside the price band. The price stays between half the first price and
-        // twice the first price.
+        // All quotes must be above zero and inside the price band. The price stays between half and twice the first
+        // price.
         let deep = i64::from(self.levels);
         let limit = |price: Option<Decimal>| instrument::units(price?, it.tick).ok();
         let low = limit(it.low).unwrap_or(1);
@@ -438,7 +438,7 @@ impl TraderConfig {
 }
 
 impl TraderTerms {
-    /// Whether a trader can work with these terms: a checkpoint may have any values.
+    /// Whether a trader can work with these terms. A check is needed because a checkpoint may contain any values.
     pub(crate) fn is_possible(&self) -> bool {
         (1..=LEVELS_MAX).contains(&self.levels)
             && (1..=RATE_MAX).contains(&self.rate)
@@ -451,7 +451,7 @@ impl TraderTerms {
     }
 }
 
-/// FNV-1a hash of a symbol, so that the price of each symbol moves differently.
+/// FNV-1a hash of a symbol, so that the price of each symbol moves in its own way.
 fn hash(symbol: &str) -> u64 {
     symbol.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)

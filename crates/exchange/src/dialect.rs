@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     TradeCorrect,
 }
 
-/// Why a request is rejected, independently of the FIX version of the member.
+/// Why a request is rejected, whatever FIX version the member uses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Why {
     UnknownSymbol,
@@ -39,7 +39,7 @@ pub(crate) enum Why {
     Tick,
     TooLate,
     Other,
-    /// The code given by a script.
+    /// The reject code that a script gives.
     Code(u64),
 }
 
@@ -65,7 +65,7 @@ bytes! {
 }
 
 impl Dialect {
-    /// The dialect of a session; `None` before FIX 4.2, whose reports lack required values.
+    /// The dialect of a session; `None` before FIX 4.2, because reports of FIX 4.0 and 4.1 lack required values.
     pub(crate) fn of_session(session: &Config) -> Option<Self> {
         match session.appl_version() {
             Version::Fix42 => Some(Self::Fix42),
@@ -74,7 +74,7 @@ impl Dialect {
             Version::Fix50 => Some(Self::Fix50),
             Version::Fix50Sp1 => Some(Self::Fix50Sp1),
             Version::Fix50Sp2 => Some(Self::Fix50Sp2),
-            // FIX 4.0, FIX 4.1, and FIXT, which is a version of no application message.
+            // FIX 4.0, FIX 4.1, and FIXT.1.1, which is not a version of application messages.
             _ => None,
         }
     }
@@ -84,7 +84,7 @@ impl Dialect {
         self >= Self::Fix43
     }
 
-    /// ExecType(150); `None` when the version has no value for it and the report is not sent.
+    /// ExecType(150) of a report; `None` when the version has no value for it, and so the report is not sent.
     pub(crate) fn exec_type(self, kind: Kind, ord_status: u8) -> Option<u8> {
         let old = self == Self::Fix42;
         Some(match kind {
@@ -110,7 +110,7 @@ impl Dialect {
         })
     }
 
-    /// ExecTransType(20), which only FIX 4.2 has.
+    /// ExecTransType(20), which only FIX 4.2 uses here.
     pub(crate) fn exec_trans_type(self, kind: Kind) -> Option<u8> {
         let code = match kind {
             Kind::TradeCancel => b'1',
@@ -121,7 +121,7 @@ impl Dialect {
         (self == Self::Fix42).then_some(code)
     }
 
-    /// OrdRejReason(103) for a reason; for a TMP member, the status of an R03.
+    /// OrdRejReason(103) for a reason; for a TMP member, the status code of an R03.
     pub(crate) fn ord_rej_reason(self, why: Why) -> u64 {
         if self == Self::Tmp {
             return u64::from(reject_status(why, TmpStatus::NOT_OPEN).0);
@@ -142,7 +142,7 @@ impl Dialect {
         }
     }
 
-    /// CxlRejReason(102) for a reason; for a TMP member, the status of an R03.
+    /// CxlRejReason(102) for a reason; for a TMP member, the status code of an R03.
     pub(crate) fn cxl_rej_reason(self, why: Why) -> u64 {
         if self == Self::Tmp {
             return u64::from(reject_status(why, TmpStatus::NO_CANCEL_PERIOD).0);
@@ -159,8 +159,8 @@ impl Dialect {
     }
 }
 
-/// The status of an R03 for a reason; `other` if TMP has no status for the reason. A script's code above 255 becomes
-/// 99.
+/// The status code of an R03 for a reason; `other` if TMP has no status for the reason. A script's code above 255
+/// becomes 99.
 fn reject_status(why: Why, other: TmpStatus) -> TmpStatus {
     match why {
         Why::UnknownSymbol => TmpStatus::PRODUCT,

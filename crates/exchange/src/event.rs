@@ -1,5 +1,5 @@
-//! Events of the market, as journal notes. An event is written before it is applied to the market, so that every change
-//! has its note.
+//! Events of the market, as journal notes. The note of an event is written before the event is applied to the market,
+//! so every change has its note.
 
 use alloc::format;
 use alloc::string::String;
@@ -28,13 +28,13 @@ bytes! {
         MassStatus = 0xAF,
         /// A query of a TMP member.
         TmpQuery = b'I',
-        /// A request of a TMP member that is rejected; OrdRejReason(103) has the status.
+        /// A request of a TMP member that is rejected; its OrdRejReason(103) has the status code.
         TmpReject = b'3',
     }
 }
 
 impl RequestMsgType {
-    /// The type for the MsgType(35) of a FIX message; `None` if the message is none of these requests.
+    /// The type for a FIX MsgType(35); `None` if the message is not one of these requests.
     pub(crate) fn of_fix(msg_type: &[u8]) -> Option<Self> {
         match msg_type {
             b"AF" => Some(Self::MassStatus),
@@ -88,9 +88,9 @@ events! {
             digits: u8 = "Fraction digits of its times.",
             name: &'a str = "Name of its session or line.",
         }
-        /// An instrument was added to the settings or changed there.
+        /// An instrument was added to the settings file, or was changed there.
         3 Instrument { at: Timestamp = "When.", noted: &'a str = "Its settings: see `Instrument::noted`.", }
-        /// An instrument was removed from the settings.
+        /// An instrument was removed from the settings file.
         4 Gone { at: Timestamp = "When.", symbol: &'a str = "Symbol(55).", }
         /// A request of a member.
         5 Request { request: MemberRequest<'a> = "The request.", }
@@ -118,9 +118,9 @@ events! {
         14 Received { member: u32 = "The line's member.", inbound: u32 = "MsgSeqNum of the message.", }
         /// A frame is kept for a TMP line.
         15 Kept { member: u32 = "The line's member.", msg_seq_num: u32 = "Its MsgSeqNum.", frame: Bytes<'a> = "The frame.", }
-        /// Copies of reports of TMP orders are kept from here on.
+        /// From this note on, copies of reports of TMP orders are kept.
         16 Copies {}
-        /// The trader of an instrument was added to the settings, changed or removed there.
+        /// A trader of an instrument was added to the settings file, changed there, or removed.
         17 Trader {
             at: Timestamp = "When.",
             symbol: &'a str = "Symbol(55).",
@@ -131,8 +131,8 @@ events! {
     }
 }
 
-/// The event of a journal note as text, with SOH after each field of a message; `None` if the note is no event of an
-/// exchange.
+/// The event in a journal note as text, with SOH after each field of a message; `None` if the note does not belong to
+/// an exchange.
 #[must_use]
 pub fn event_text(note: &[u8]) -> Option<String> {
     let event = MarketEvent::of(note)?;

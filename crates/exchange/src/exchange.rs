@@ -44,13 +44,13 @@ use crate::watch::Watch;
 use feeds::Feeds;
 pub use rights::RIGHTS;
 
-/// Maximum number of reports that wait for room in the outbox; above this number, requests are rejected.
+/// Maximum number of reports that wait for room in the outbox. When more wait, requests are rejected.
 const WAITING_MAX: usize = 100_000;
-/// Maximum size of a note without the fields of a request, in bytes.
+/// Maximum size of a note, without the fields of a request, in bytes.
 const NOTE_ROOM: usize = 256;
 /// Number of bytes that is enough for the fields of most requests.
 const FIELDS_ROOM: usize = 256;
-/// Interval in which the exchange tries again to send waiting reports.
+/// Interval at which the exchange tries again to send waiting reports.
 const RETRY: Nanos = Nanos::from_millis(1);
 
 /// A simulated exchange: the application above the sessions of its members.
@@ -62,17 +62,17 @@ pub struct Exchange {
     pub(crate) seats: Vec<Seat>,
     /// The session of each member, by the number of the member in the market.
     pub(crate) routes: BTreeMap<u32, SessionId>,
-    /// Whether the instruments of the journal equal the instruments of the configuration.
+    /// Whether the instruments in the journal are the same as those in the configuration.
     pub(crate) is_listed: bool,
-    /// Whether a note could not be read: then all requests are ignored.
+    /// Whether a note could not be read. If so, all requests are ignored.
     pub(crate) is_broken: bool,
     pub(crate) note: Vec<u8>,
     pub(crate) faults: Faults,
-    /// Scripts, in the form that notes have.
+    /// The scripts, as text in the form that notes use.
     pub(crate) scripts: Vec<Arc<str>>,
     /// TMP lines, by the number of the link.
     pub(crate) lines: Vec<TmpLine>,
-    /// Kept only so that its memory is used again.
+    /// Kept only to reuse its memory.
     pub(crate) actions: LinkActions,
     /// Subscriptions of members to trading states.
     pub(crate) watches: Vec<Watch>,
@@ -80,16 +80,16 @@ pub struct Exchange {
     pub(crate) feeds: Feeds,
     /// Subscriptions of TMP lines to copies of reports.
     pub(crate) subscriptions: Vec<CopySubscription>,
-    /// The last bulletins, for requests by R13.
+    /// The last bulletins, which members request by R13.
     pub(crate) bulletins: Vec<KeptBulletin>,
 }
 
-/// A session of the engine, with what the exchange needs of it.
+/// A session of the engine, with what the exchange needs to know about it.
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeSession<'a> {
-    /// Name of the session; after a restart the orders of the session are found by this name.
+    /// Name of the session. After a restart, the session's orders are found by this name.
     pub name: &'a str,
-    /// Configuration of the session, which has the FIX version.
+    /// Configuration of the session, which determines the FIX version.
     pub session: &'a Config,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Seat {
     /// The FIX dialect of the session; `None` for an unsupported FIX version.
     pub(crate) dialect: Option<Dialect>,
     pub(crate) digits: u8,
-    /// Number of the member at the last look-up; `None` before the first one.
+    /// Number of the session's member, as last looked up; `None` before the first look-up.
     pub(crate) member: Option<u32>,
 }
 
@@ -120,7 +120,7 @@ impl Seat {
 pub enum ExchangeError {
     /// The configuration has these mistakes.
     Config(Vec<ConfigProblem>),
-    /// A fault of the configuration is not valid.
+    /// A fault in the configuration is not valid.
     Fault {
         /// The mistake, as a sentence.
         what: String,
@@ -174,7 +174,7 @@ impl Exchange {
             return Err(ExchangeError::Version { session });
         }
         let mut faults = Faults::new(config.wire.clone());
-        // TMP lines are added later: a name that belongs to no session may belong to a TMP line.
+        // TMP lines are added later, so a name that is not a session may be a TMP line.
         let names = FaultNames {
             sessions: &seats.iter().map(|seat| &*seat.name).collect::<Vec<_>>(),
             lines: None,
@@ -217,7 +217,8 @@ impl Exchange {
         (self.market.orders.open(), self.market.waiting.len())
     }
 
-    /// Checks that the books are consistent and contain exactly the open orders. For tests: it visits every order.
+    /// Checks that the books are consistent and contain exactly the open orders. For tests only, because it visits
+    /// every order.
     ///
     /// # Errors
     ///
@@ -226,7 +227,7 @@ impl Exchange {
         self.market.check()
     }
 
-    /// Writes the note of an event, and only then applies it to the market.
+    /// Writes the note of an event, and then applies the event to the market.
     fn keep(&mut self, event: MarketEvent<'_>, outbox: &mut Outbox) -> Result<(), BodyError> {
         self.note.clear();
         event.put(&mut self.note);
@@ -236,7 +237,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Writes notes for the differences between the configuration and the journal, once after the start.
+    /// Writes notes for the differences between configuration and journal, once after a start.
     fn list(&mut self, now: Now, outbox: &mut Outbox) -> Result<(), BodyError> {
         if self.is_listed {
             return Ok(());
@@ -281,7 +282,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The number of the member of a session, which the member gets with its first request.
+    /// The member number of a session; the first request of a session assigns it.
     fn member(&mut self, from: SessionId, outbox: &mut Outbox) -> Result<u32, Refusal> {
         let seat = self
             .seats
@@ -305,7 +306,8 @@ impl Exchange {
         Ok(number)
     }
 
-    /// The number of the member with this name. Writes a note if the member is new or its FIX version has changed.
+    /// The number of the member with this name. Writes a note if the member is new, or if its FIX version has
+    /// changed.
     fn seat(
         &mut self,
         name: &str,
@@ -336,7 +338,7 @@ impl Exchange {
         Some(Arc::clone(&self.scripts[index]))
     }
 
-    /// Continues scripted orders whose waits are over. Returns the time at which the next wait is over.
+    /// Continues scripted orders whose wait is over. Returns the time at which the next wait ends.
     fn step(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         while let Some((until, order)) = self.market.scripted.next() {
             if until > now.wall {
@@ -351,7 +353,7 @@ impl Exchange {
         None
     }
 
-    /// Lets traders do their due steps. Returns the time at which the next step is due.
+    /// Lets traders take the steps that are due. Returns the time at which the next step is due.
     fn trade(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut next: Option<Mono> = None;
         let traders: Vec<u32> = self.market.traders.keys().copied().collect();
@@ -490,7 +492,7 @@ impl Application for Exchange {
         frame: &[u8],
         outbox: &mut Outbox,
     ) -> Result<(), Hangup> {
-        // The journal gets the frame even if the exchange does not handle it, so the proof of the password is masked.
+        // The journal gets the frame even if the exchange does not handle it, so the password proof in it is masked.
         lines::mask_proof(frame, outbox);
         let Some(at) = from.link().filter(|at| *at < self.lines.len()) else {
             return Err(Hangup("the link is not a TMP line of the exchange"));
@@ -595,7 +597,8 @@ impl Application for Exchange {
     }
 
     fn survives_panics(&self) -> bool {
-        // No: the market changed after a note was written, and a panic would discard the note.
+        // False: after a note was written the market has changed, and a panic would discard the note but not the
+        // change.
         false
     }
 
@@ -603,7 +606,7 @@ impl Application for Exchange {
         if self.is_broken {
             return None;
         }
-        // Reports that have no room in the outbox now are tried again.
+        // Try again to send the reports for which the outbox had no room.
         let is_listed = self.list(now, outbox).is_ok();
         if !is_listed {
             self.deliver(now, outbox);

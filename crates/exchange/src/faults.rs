@@ -1,4 +1,4 @@
-//! Injected faults: errors that the exchange makes on demand, to test its members.
+//! Injected faults: errors that the exchange makes on request, to test its members.
 //!
 //! ```text
 //! fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N] [status=N] [set=TAG:VALUE]...
@@ -16,13 +16,13 @@
 //! silence     no frame is sent, not even R05
 //! ```
 //!
-//! Faults of the second block are applied by the code that sends messages to members ([`WireFaults`]): the journal
-//! has the correct message, so that a resend is correct. For a TMP line, which `session` must name, the exchange
-//! itself applies them, and also the faults of the third block, which are for TMP lines only. MsgTypes of TMP are
-//! names of messages: R02.
+//! Faults of the second block are applied by the code that sends messages to members ([`WireFaults`]). The journal
+//! has the correct message, so a resend is correct. For a TMP line, which `session` must name, the exchange itself
+//! applies these faults, and also the faults of the third block, which exist for TMP lines only. For TMP, `type` is
+//! the name of a message, such as R02.
 //!
-//! Faults last for `count` messages, or until `fault clear`; they are not journalled, and a restart removes them.
-//! The books are not affected.
+//! A fault lasts for `count` messages, or until `fault clear`. Faults are not journalled, so a restart removes them.
+//! Faults do not affect the books.
 
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -53,7 +53,7 @@ pub(crate) fn check_fault(words: &str) -> Result<(), String> {
     FaultRule::read(words).map(drop)
 }
 
-/// Checks the words after `fault`, and that the name after `session=` belongs to one of these sessions or TMP lines.
+/// Checks the words after `fault`, and that the name after `session=` is one of these sessions or TMP lines.
 pub(crate) fn check_fault_names(
     words: &str,
     sessions: &[&str],
@@ -64,7 +64,7 @@ pub(crate) fn check_fault_names(
     FaultRule::read(words)?.is_of_line(names).map(drop)
 }
 
-/// Checks that the session of a script is one of these sessions or TMP lines.
+/// Checks that the session named in a script is one of these sessions or TMP lines.
 pub(crate) fn check_session(name: &str, sessions: &[&str], lines: &[&str]) -> Result<(), String> {
     let lines = Some(lines);
     let names = FaultNames { sessions, lines };
@@ -76,7 +76,7 @@ pub(crate) fn check_session(name: &str, sessions: &[&str], lines: &[&str]) -> Re
     ))
 }
 
-/// What a fault does.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum FaultKind {
     Drop,
@@ -94,7 +94,7 @@ pub(crate) enum FaultKind {
 }
 
 impl FaultKind {
-    /// Whether only TMP lines can have the fault.
+    /// Whether the fault exists for TMP lines only.
     fn is_of_tmp(self) -> bool {
         matches!(self, Self::Refuse | Self::Silence | Self::Cut)
     }
@@ -113,12 +113,12 @@ pub(crate) enum LineFault {
     Disconnect,
 }
 
-/// The names that `session=` may have.
+/// The names that are allowed after `session=`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FaultNames<'a> {
     /// FIX sessions.
     pub(crate) sessions: &'a [&'a str],
-    /// Names of TMP lines. `None` before they are added: then a name that is no session may be a TMP line.
+    /// Names of TMP lines. `None` before they are added; until then, a name that is not a session may be a TMP line.
     pub(crate) lines: Option<&'a [&'a str]>,
 }
 
@@ -168,7 +168,7 @@ const KINDS: [(&str, FaultKind); 15] = [
     ("cut", FaultKind::Cut),
 ];
 
-/// What faults do with a waiting report.
+/// What faults do with a report that waits to be sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Fate {
     Send,
@@ -176,7 +176,7 @@ pub(crate) enum Fate {
     Twice,
     /// The report is sent now, and again at this time.
     Again(Mono),
-    /// The report is sent with these values instead of its own.
+    /// The report is sent, with these values instead of the report's own.
     Changed(Vec<(Tag, Vec<u8>)>),
     /// The report is held back until this time.
     After(Mono),
@@ -192,13 +192,13 @@ pub(crate) struct FaultRule {
     pub(crate) words: String,
     pub(crate) session: Option<String>,
     pub(crate) msg_type: Option<String>,
-    /// Number of further messages to which it applies; `None` for no limit.
+    /// Number of messages to which the fault still applies; `None` for no limit.
     pub(crate) count: Option<u64>,
     pub(crate) percent: u64,
     pub(crate) delay: Nanos,
-    /// The status that a TMP member gets.
+    /// The status code that a TMP member receives.
     pub(crate) status: u8,
-    /// Values of fields; an empty value removes the field.
+    /// Values that replace values of fields; an empty value removes the field.
     pub(crate) sets: Vec<(Tag, Vec<u8>)>,
     pub(crate) random: Random,
 }
@@ -216,7 +216,7 @@ impl WireFaults {
         self.rules.is_empty()
     }
 
-    /// Adds a fault, in the syntax of the command.
+    /// Adds a fault, given in the syntax of the command `fault`.
     ///
     /// # Errors
     ///
@@ -231,7 +231,7 @@ impl WireFaults {
     }
 
     /// The fault for a message that is sent to a session for the first time. Session messages, such as Heartbeats,
-    /// are affected only by faults that name their MsgType.
+    /// are affected only by a fault that names their MsgType.
     pub fn meet(&mut self, session: &str, msg_type: &[u8]) -> Option<WireFault> {
         let is_own = is_admin(msg_type);
         let met = meet(&mut self.rules, session, msg_type, |rule| {
@@ -244,20 +244,20 @@ impl WireFaults {
     }
 }
 
-/// Shared wire faults: the exchange changes them, the wire applies them.
+/// Wire faults that two threads share: the exchange changes them, the code that sends messages applies them.
 pub trait WireControl: fmt::Debug + Send + Sync {
     /// Gives access to the wire faults.
     fn change(&self, change: &mut dyn FnMut(&mut WireFaults));
 }
 
-/// All faults, and their effect on each waiting report.
+/// All faults, and what they do with each waiting report.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) rules: Vec<FaultRule>,
-    /// The wire faults; `None` if they are not possible.
+    /// The wire faults; `None` if they are not available.
     pub(crate) wire: Option<Arc<dyn WireControl>>,
     pub(crate) fates: VecDeque<Fate>,
-    /// Reports that are sent again, and the time of each.
+    /// Reports that are sent a second time, each with the time of that.
     pub(crate) again: Vec<(Mono, Report)>,
 }
 
@@ -326,19 +326,19 @@ impl Faults {
         self.rules.is_empty()
     }
 
-    /// Index of a repeated report whose time has come.
+    /// Index of a repeated report that is due.
     pub(crate) fn due_again(&self, now: Mono) -> Option<usize> {
         self.again.iter().position(|(at, _)| *at <= now)
     }
 
-    /// The status of the L10 that answers a frame of a TMP member; `None` if no fault refuses the frame.
+    /// The status code of the L10 that answers a frame of a TMP member; `None` if no fault refuses the frame.
     pub(crate) fn refuses(&mut self, line: &str, message: &str) -> Option<u8> {
         let wanted = |rule: &FaultRule| rule.kind == FaultKind::Refuse;
         let met = meet(&mut self.rules, line, message.as_bytes(), wanted);
         met.map(|met| met.status)
     }
 
-    /// The status with which a request of a TMP member is rejected; `None` if no fault rejects the request.
+    /// The status code with which a request of a TMP member is rejected; `None` if no fault rejects it.
     pub(crate) fn reject_status(&mut self, line: &str, message: &str) -> Option<u8> {
         let wanted = |rule: &FaultRule| rule.kind == FaultKind::Reject;
         let met = meet(&mut self.rules, line, message.as_bytes(), wanted);
@@ -351,7 +351,8 @@ impl Faults {
         rules.any(|rule| rule.kind == FaultKind::Silence && rule.is_for(line))
     }
 
-    /// The fault for a frame over a TMP line. Link messages are affected only by faults that name their type.
+    /// The fault for a frame that is sent over a TMP line. Link messages are affected only by a fault that names
+    /// their type.
     pub(crate) fn line_fault(&mut self, line: &str, message: &str) -> Option<LineFault> {
         let is_of_link = message.starts_with('L') || matches!(message, "R04" | "R05");
         let met = meet(&mut self.rules, line, message.as_bytes(), |rule| {
@@ -382,7 +383,7 @@ impl Faults {
     pub(crate) fn fate(&mut self, now: Mono, session: &str, msg_type: &[u8], is_tmp: bool) -> Fate {
         let of_reports = |rule: &FaultRule| {
             use FaultKind::{Change, Delay, Drop, Duplicate, Reorder, Repeat};
-            // The fields of a frame have no tags.
+            // The fields of a TMP frame have no tags, so `change` does not apply to frames.
             matches!(rule.kind, Drop | Duplicate | Delay | Reorder | Repeat)
                 || (rule.kind == Change && !is_tmp)
         };
@@ -401,7 +402,7 @@ impl Faults {
     }
 }
 
-/// A fault that applies to the message at hand.
+/// A fault that applies to the current message.
 struct Met {
     kind: FaultKind,
     delay: Nanos,
@@ -409,7 +410,7 @@ struct Met {
     sets: Vec<(Tag, Vec<u8>)>,
 }
 
-/// The first matching fault of the given kinds for a message.
+/// The first fault of the wanted kinds that matches a message.
 fn meet(
     rules: &mut Vec<FaultRule>,
     session: &str,
@@ -437,14 +438,14 @@ fn meet(
     Some(met)
 }
 
-/// Whether a TMP message of this type is so short that it cannot be cut.
+/// Whether TMP messages of this type are so short that they cannot be cut.
 fn is_shortest(message: &str) -> bool {
     let mut layouts = LAYOUTS.iter();
     let layout = layouts.find(|layout| layout.name == message);
     layout.is_some_and(|layout| layout.size <= FRAME_BYTES_LEAST)
 }
 
-/// Whether the text names a session: by its name, or by the TargetCompID after the arrow in its name.
+/// Whether `wanted` refers to a session: by the session's name, or by the TargetCompID after the arrow in the name.
 pub(crate) fn is_session(wanted: &str, session: &str) -> bool {
     let target = session.rsplit_once("->").map(|(_, target)| target);
     session == wanted || target == Some(wanted)
@@ -524,11 +525,12 @@ impl FaultRule {
         Ok(rule)
     }
 
-    /// Whether the exchange applies the fault to frames of TMP lines, rather than to messages.
+    /// Whether the exchange applies the fault itself, to frames of TMP lines. Otherwise the fault applies to FIX
+    /// messages.
     ///
     /// # Errors
     ///
-    /// The session cannot have this fault.
+    /// The session that the fault names cannot have this fault.
     fn is_of_line(&self, names: FaultNames<'_>) -> Result<bool, String> {
         let said = self.shown();
         let (is_line, is_session) = match &self.session {
@@ -586,7 +588,8 @@ impl FaultRule {
         wanted.is_none_or(|wanted| is_session(wanted, session))
     }
 
-    /// Decides by chance whether the fault applies: the same seed gives the same decisions for the same messages.
+    /// Decides by random numbers whether the fault applies. The same seed gives the same decisions for the same
+    /// messages.
     fn draws(&mut self) -> bool {
         if self.percent == 100 {
             return true;

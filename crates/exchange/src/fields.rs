@@ -1,4 +1,4 @@
-//! Fields as bytes: of a request in a journal note, and of a report that is not sent yet.
+//! Fields as bytes: the fields of a request in a journal note, and the fields of a report that is not sent yet.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,7 +7,7 @@ use core::ops::Range;
 use fixwire_ledger::Bytes;
 use fixwire_protocol::{Decimal, Indexed, SOH, Tag, tag};
 
-/// The fields of requests that the exchange uses. Their values have at most [`VALUE_MAX`] bytes.
+/// The fields of requests that the exchange uses. Each value has at most [`VALUE_MAX`] bytes.
 pub(crate) const READ: [Tag; 17] = [
     tag::ACCOUNT,
     tag::CL_ORD_ID,
@@ -28,14 +28,14 @@ pub(crate) const READ: [Tag; 17] = [
     tag::DISPLAY_QTY,
 ];
 
-/// Maximum length of a used field, in bytes, so that the memory of a request is limited.
+/// Maximum length of a value that the exchange uses, in bytes. It limits the memory of a request.
 pub(crate) const VALUE_MAX: usize = 64;
 
-/// Fields as in a message, each `tag=value` and SOH.
+/// Fields as in a message: `tag=value` and SOH for each.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct RequestFields<'a> {
     pub(crate) bytes: &'a [u8],
-    /// Start and end of each value, by the tags of [`READ`]; an absent field has end 0.
+    /// Start and end of each value, in the order of [`READ`]. The end is 0 for an absent field.
     values: [(u32, u32); READ.len()],
 }
 
@@ -59,7 +59,7 @@ impl<'a> RequestFields<'a> {
         Self { bytes, values }
     }
 
-    /// Writes the used fields of a message; fails with the tag of a field that is too long.
+    /// Writes the fields of a message that the exchange uses. Fails with the tag of a field that is too long.
     pub(crate) fn of(message: &Indexed<'_, '_>, out: &'a mut FieldWriter) -> Result<Self, Tag> {
         let mut values = [(0, 0); READ.len()];
         for (place, tag) in READ.into_iter().enumerate() {
@@ -91,7 +91,7 @@ impl<'a> RequestFields<'a> {
         self.get(tag).unwrap_or_default()
     }
 
-    /// The value of a field, if it is one character.
+    /// The value of a field that has exactly one character.
     pub(crate) fn char(self, tag: Tag) -> Option<u8> {
         match self.get(tag)? {
             [one] => Some(*one),
@@ -145,7 +145,7 @@ const fn place(tag: Tag) -> Option<usize> {
     Some(PLACES[tag as usize] as usize - 1)
 }
 
-/// Index of each tag in [`READ`], counted from 1; 0 for an unused tag.
+/// For each tag, its index in [`READ`] counted from 1; 0 for a tag that is not in [`READ`].
 static PLACES: [u8; HIGHEST as usize + 1] = {
     let mut places = [0; HIGHEST as usize + 1];
     let mut at = 0;
@@ -173,7 +173,7 @@ const HIGHEST: Tag = {
 pub(crate) struct FieldWriter(pub(crate) Vec<u8>);
 
 impl FieldWriter {
-    /// Writes a field; skips an empty value, which FIX does not allow.
+    /// Writes a field. An empty value is skipped, because FIX does not allow it.
     pub(crate) fn put(&mut self, tag: Tag, value: &[u8]) -> &mut Self {
         if !value.is_empty() {
             put_number(&mut self.0, u64::from(tag));

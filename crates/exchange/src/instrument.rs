@@ -1,4 +1,4 @@
-//! An instrument: its book, and prices and quantities as whole numbers of ticks and lots.
+//! An instrument: its book, and the conversion of prices and quantities to whole numbers of ticks and lots.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,8 +19,7 @@ pub(crate) enum Unfit {
     Range,
 }
 
-/// `value` in units of `unit`, exactly. The result fits as a number of units, and as a decimal with the digits of the
-/// unit.
+/// `value` as a whole number of `unit`s. The result also fits into a decimal with the digits of the unit.
 pub(crate) fn units(value: Decimal, unit: Decimal) -> Result<i64, Unfit> {
     let scale = value.scale.max(unit.scale);
     let widened = |it: Decimal| i128::from(it.mantissa) * power(scale - it.scale);
@@ -47,8 +46,8 @@ pub(crate) fn value(count: i64, unit: Decimal) -> Decimal {
     }
 }
 
-/// Average price: `notional` (ticks times lots) divided by `lots`. It has the digits of the tick and up to
-/// [`MORE_DIGITS`] more if needed, rounded half up.
+/// Average price: `notional` (ticks times lots) divided by `lots`. It has the digits of the tick, and up to
+/// [`MORE_DIGITS`] more if needed; rounded half up.
 pub(crate) fn average(notional: i128, lots: u64, tick: Decimal) -> Decimal {
     if lots == 0 {
         return Decimal::from_int(0);
@@ -56,7 +55,7 @@ pub(crate) fn average(notional: i128, lots: u64, tick: Decimal) -> Decimal {
     let total = notional.saturating_mul(i128::from(tick.mantissa));
     let lots = i128::from(lots);
     let most = MORE_DIGITS.min(Decimal::MAX_SCALE.saturating_sub(tick.scale));
-    // Fewer digits if the result would be too long.
+    // Use fewer digits if the result would be too long.
     for more in (0..=most).rev() {
         let Some(scaled) = total.checked_mul(power(more)) else {
             continue;
@@ -93,25 +92,24 @@ pub(crate) struct Instrument {
     pub(crate) tick: Decimal,
     pub(crate) lot: Decimal,
     pub(crate) book: Book,
-    /// The instrument's last note, to detect changes of the configuration.
+    /// The text of the instrument's last note, to detect changes of the configuration.
     pub(crate) noted: String,
-    /// Whether the configuration no longer has the instrument.
+    /// Whether the instrument was removed from the configuration.
     pub(crate) is_gone: bool,
-    /// The legs of a spread; `None` for an instrument that is no spread.
+    /// The legs of a spread; `None` for an instrument that is not a spread.
     pub(crate) legs: Option<[LegConfig; 2]>,
     /// The trades of the present trading day; `None` before the first trade.
     pub(crate) day: Option<DayTrades>,
 }
 
-/// Sums over the trades of a trading day. A trade that is cancelled or corrected later still counts with its first
-/// values.
+/// Totals of a trading day. A trade that is cancelled or corrected later still counts with its original values.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct DayTrades {
     /// Price of the last trade, in ticks.
     pub(crate) ticks: i64,
     /// Quantity of the last trade, in lots.
     pub(crate) lots: u64,
-    /// Price of the first trade.
+    /// Price of the first trade, in ticks.
     pub(crate) opening: i64,
     pub(crate) high: i64,
     pub(crate) low: i64,
@@ -120,8 +118,8 @@ pub(crate) struct DayTrades {
 }
 
 impl Instrument {
-    /// The settings of an instrument as a note has them: words separated by `\x01`, the symbol last, the legs of a
-    /// spread before it.
+    /// The settings of an instrument as text for a note: words separated by `\x01`. The symbol is last; the legs of a
+    /// spread come before it.
     pub(crate) fn noted(config: &InstrumentConfig, orders_max: u32) -> String {
         let decimal = |it: Decimal| String::from_utf8_lossy(&text(it.normalized())).into_owned();
         let optional = |it: Option<Decimal>| it.map_or("-".to_string(), decimal);
@@ -144,7 +142,7 @@ impl Instrument {
         noted.rsplit('\x01').next().unwrap_or_default()
     }
 
-    /// The instrument that a note describes, with an empty book; `None` if the note cannot be read.
+    /// The instrument that a note describes, with an empty book. `None` if the note cannot be read.
     pub(crate) fn read(noted: &str) -> Option<Self> {
         let mut words = noted.split('\x01');
         let mut decimal = || {
@@ -191,7 +189,7 @@ impl Instrument {
         })
     }
 
-    /// Changes the trading state. A trading day ends when the instrument leaves the state closed.
+    /// Changes the trading state. A new trading day begins when the instrument leaves the state closed.
     pub(crate) fn set_state(&mut self, state: BookState, sink: &mut impl FnMut(BookEvent)) {
         if self.book.state() == BookState::Closed && state != BookState::Closed {
             self.day = None;
@@ -199,7 +197,7 @@ impl Instrument {
         self.book.set_state(state, sink);
     }
 
-    /// Counts a trade of the trading day.
+    /// Adds a trade to the totals of the trading day.
     pub(crate) fn count_trade(&mut self, ticks: i64, lots: u64) {
         let day = self.day.get_or_insert(DayTrades {
             ticks,

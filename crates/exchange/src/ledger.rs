@@ -1,4 +1,4 @@
-//! The market as it is built from notes outside the engine's thread, to make checkpoints.
+//! The market, built from notes outside the engine's thread, to make checkpoints.
 
 use alloc::format;
 use alloc::string::String;
@@ -21,11 +21,11 @@ pub fn state_form() -> (&'static str, u32) {
 #[derive(Debug, Default)]
 pub(crate) struct MarketLedger {
     market: Market,
-    /// Whether a note could not be read: then the market is not valid.
+    /// Whether a note could not be read. If so, the market is not valid.
     is_broken: bool,
 }
 
-/// Reads a state of this version.
+/// Reads a saved state of the market, which must have this version.
 pub(crate) fn read(version: u32, state: &[u8]) -> Result<Market, String> {
     if version != VERSION {
         return Err(format!(
@@ -45,7 +45,7 @@ impl Ledger for MarketLedger {
     }
 
     fn write(&self, put: &mut dyn FnMut(&[u8])) {
-        // A broken market gives an empty state, which is rejected when it is read.
+        // If a note could not be read, the saved state is empty, and a reader rejects an empty state.
         if !self.is_broken {
             self.market.write(put);
         }

@@ -1,4 +1,4 @@
-//! The legs of a spread, as settings write them: `buy 1 JUN sell 1 MAR`.
+//! The legs of a spread, as written in settings: `buy 1 JUN sell 1 MAR`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -52,7 +52,7 @@ pub(crate) fn parse_legs(text: &str) -> Result<[LegConfig; 2], String> {
     Ok(legs)
 }
 
-/// The legs as [`parse_legs`] reads them.
+/// The legs as text, in the form that [`parse_legs`] reads.
 pub(crate) fn noted_legs(legs: &[LegConfig; 2]) -> String {
     let leg = |leg: &LegConfig| {
         let side = if leg.buys { "buy" } else { "sell" };

@@ -5,12 +5,12 @@
 //!   member B --NewOrderSingle-->   books      --ExecutionReport--> members A and B
 //! ```
 //!
-//! [`Exchange`] is an [`Application`](fixwire_protocol::Application): each session and each link of the engine is a member,
-//! and an order belongs to the session or link that entered it. Every request is first written to the journal as a note and
-//! then applied to the books by the function that recovery uses too: so books, ids and pending reports are the
-//! same after `kill -9`.
+//! [`Exchange`] is an [`Application`](fixwire_protocol::Application). Each session and each link of the engine is a
+//! member, and an order belongs to the session or link that entered it. Every request is first written to the journal
+//! as a note; then a function applies it to the books. Recovery uses the same function, so books, ids and pending
+//! reports are the same after `kill -9`.
 //!
-//! Prices and quantities are exact: whole multiples of the instrument's tick and lot.
+//! Prices and quantities are exact: they are whole multiples of the instrument's tick and lot.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! Reads the tables of an exchange in a settings file, or reports every mistake in them.
 //!
-//! Each key is declared once, in the registry of its table: reading, known keys and the table of the page come from there
-//! (`UPDATE=1 cargo test -p fixwire-exchange --lib page` writes it).
+//! Each key is declared once, in the registry of its table. Reading, the list of known keys and the table of the page
+//! are made from it (`UPDATE=1 cargo test -p fixwire-exchange --lib page` writes the page).
 
 use alloc::format;
 use alloc::string::String;
@@ -224,7 +224,7 @@ fn limit(value: TomlValue<'_>) -> Result<u32, Diagnostic> {
     value.number(u32::MAX as usize).map(|number| number as u32)
 }
 
-/// A number from its digits, so that it stays exact.
+/// A number, read from its digits, so that it stays exact.
 fn decimal(value: TomlValue<'_>) -> Result<Decimal, Diagnostic> {
     let read = value
         .digits()
@@ -262,7 +262,7 @@ fn symbols(_: &mut Reader<'_>, trader: &mut TraderConfig, value: TomlValue<'_>) 
     Ok(())
 }
 
-/// A value that can be part of a command.
+/// A value that can be a word of a command.
 fn word(value: TomlValue<'_>) -> Result<&str, Diagnostic> {
     let is_word = |text: &&str| !text.is_empty() && !text.contains(char::is_whitespace);
     value.digits().filter(is_word).ok_or_else(|| {

@@ -1,7 +1,7 @@
 //! The market: members, instruments with their books, orders, and pending reports.
 //!
-//! Only [`Market::apply`] changes it, with an event: for a live request, at recovery from the journal, and for a
-//! checkpoint.
+//! Only [`Market::apply`] changes the market, by applying an event: for a live request, at recovery from the journal,
+//! and for a checkpoint.
 
 mod follow;
 mod request;
@@ -41,16 +41,16 @@ pub(crate) struct Market {
     pub(crate) orders: Orders,
     /// Scripted orders, which are in no book.
     pub(crate) scripted: ScriptedOrders,
-    /// Traders, by the index of the instrument that they quote.
+    /// Traders, by the index of the instrument that each quotes.
     pub(crate) traders: BTreeMap<u32, Trader>,
-    /// The last OrderID(37) and the last ExecID(17) that were assigned.
+    /// The last OrderID(37) and the last ExecID(17) assigned.
     pub(crate) last_order: u64,
     pub(crate) last_exec: u64,
-    /// Reports that are not written yet, because the outbox had no room.
+    /// Reports that are not written yet because the outbox had no room.
     pub(crate) waiting: VecDeque<Report>,
     /// MsgSeqNums and kept frames of TMP lines, by member.
     pub(crate) links: BTreeMap<u32, TmpStore>,
-    /// Reports for lines that subscribe to copies; `None` if no line does.
+    /// Reports for lines that subscribe to copies; `None` if no line subscribes.
     pub(crate) copies: Option<ReportCopies>,
     /// Writes TransactTime(60).
     pub(crate) times: TimestampWriter,
@@ -58,7 +58,7 @@ pub(crate) struct Market {
     pub(crate) tape: Option<Tape>,
 }
 
-/// A member as notes have it: a session or a TMP line.
+/// A member, which is a session or a TMP line, as recorded in notes.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Member {
     pub(crate) name: String,
@@ -67,7 +67,7 @@ pub(crate) struct Member {
     pub(crate) digits: u8,
 }
 
-/// The note cannot be applied: the journal belongs to another exchange or a later version.
+/// A note cannot be applied: the journal belongs to another exchange or to a later version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct UnreadableNote;
 
@@ -195,9 +195,9 @@ impl Market {
         self.instruments.iter().position(is)
     }
 
-    /// Applies the note of an instrument. If its tick or lot changes, its orders are cancelled, since their prices or
-    /// quantities would change. Otherwise only settings that changed take effect, so that values set by an operator
-    /// stay.
+    /// Applies the note of an instrument. If its tick or lot has changed, all its orders are cancelled, because their
+    /// prices or quantities would no longer fit. Otherwise only settings that changed take effect, so that values set
+    /// by an operator are kept.
     fn list(&mut self, at: Timestamp, noted: &str) -> Option<()> {
         let mut new = Instrument::read(noted)?;
         let is = |it: &Instrument| it.symbol == new.symbol;
@@ -229,7 +229,7 @@ impl Market {
         Some(())
     }
 
-    /// Removes the trader of an instrument, and its quotes.
+    /// Removes the trader of an instrument, and cancels its quotes.
     fn dismiss(&mut self, index: usize, at: Timestamp) {
         let Some(mut trader) = self.traders.remove(&(index as u32)) else {
             return;
@@ -240,7 +240,7 @@ impl Market {
         self.settle(at, index, &events, None);
     }
 
-    /// Whether an order in the book of an instrument belongs to the trader of the instrument.
+    /// Whether an order in the book of an instrument belongs to the instrument's trader.
     pub(crate) fn is_of_trader(&self, index: usize, order: u64) -> bool {
         let trader = self.traders.get(&(index as u32));
         trader.is_some_and(|trader| trader.quotes.contains(&order))
@@ -286,12 +286,12 @@ impl Market {
         Ok(())
     }
 
-    /// TransactTime(60) in the precision that a member gets.
+    /// TransactTime(60), with the precision that is configured for the member.
     fn time(&mut self, member: u32, at: Timestamp) -> Vec<u8> {
         transact_time(&mut self.times, &self.members, member, at).to_vec()
     }
 
-    /// The dialect of a member. That the member exists is checked when a note is read.
+    /// The dialect of a member. The existence of the member was checked when the note was read.
     fn dialect(&self, member: u32) -> Dialect {
         let member = self.members.get(member as usize);
         member.map_or(Dialect::Fix44, |it| it.dialect)
@@ -309,7 +309,7 @@ fn transact_time<'a>(
     times.format(at, precision(digits))
 }
 
-/// The number of fraction digits of a precision.
+/// Number of fraction digits of a time precision.
 pub(crate) fn digits(precision: Precision) -> u8 {
     match precision {
         Precision::Seconds => 0,

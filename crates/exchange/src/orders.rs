@@ -41,22 +41,22 @@ pub(crate) struct Order {
     pub(crate) filled: u64,
     /// Sum of ticks times lots of all trades.
     pub(crate) notional: i128,
-    /// The order's trades, without cancelled ones.
+    /// The trades of the order, without cancelled trades.
     pub(crate) fills: Vec<Filled>,
-    /// OrdStatus(39) of a closed order; `None` for an open one.
+    /// OrdStatus(39) of a closed order; `None` while the order is open.
     pub(crate) closed: Option<u8>,
-    /// OrdStatus(39) of an open scripted order, if it does not follow from the quantities: A, 6 or E.
+    /// OrdStatus(39) of an open scripted order, if the quantities do not determine it: A, 6 or E.
     pub(crate) pending: Option<u8>,
 }
 
 impl Order {
-    /// Current ClOrdID of the order.
+    /// The current ClOrdID of the order.
     pub(crate) fn cl_ord_id(&self) -> &[u8] {
         self.ids.last().map_or(b"", |id| id)
     }
 
-    /// OrdStatus(39) for a member. FIX 4.2 and 4.3 have a separate value for an order that was replaced and has not
-    /// traded.
+    /// OrdStatus(39) for a member. FIX 4.2 and 4.3 have a value of their own for an order that was replaced and has
+    /// not traded.
     pub(crate) fn status(&self, dialect: Dialect) -> u8 {
         match self.closed.or(self.pending) {
             Some(status) => status,
@@ -75,11 +75,12 @@ impl Order {
     }
 }
 
-/// All orders: by OrderID, and by member and ClOrdID.
+/// All orders: by OrderID, and by member with ClOrdID.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Orders {
     pub(crate) all: BTreeMap<u64, Order>,
-    /// OrderIDs by member and ClOrdID. Never iterated, since the order of a hash map differs from run to run.
+    /// OrderIDs by member and ClOrdID. The maps are never iterated, because the order of a hash map differs from run
+    /// to run.
     pub(crate) by_cl_ord_id: Vec<HashMap<Box<[u8]>, u64>>,
     /// Closed orders, the oldest first.
     pub(crate) closed: VecDeque<u64>,
@@ -87,8 +88,8 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    /// Sets the number of closed orders to remember. Orders above this number stay until [`forget`](Self::forget) is
-    /// called.
+    /// Sets the number of closed orders to remember. Orders above this number are kept until [`forget`](Self::forget)
+    /// is called.
     pub(crate) fn set_remembered_max(&mut self, most: u32) {
         self.remembered_max = most;
     }
@@ -142,7 +143,7 @@ impl Orders {
         }
     }
 
-    /// Opens or closes an order after its filled quantity has changed.
+    /// Opens or closes an order, after its filled quantity has changed.
     pub(crate) fn refill(&mut self, id: u64) {
         let Some(order) = self.all.get_mut(&id) else {
             return;
@@ -178,7 +179,7 @@ impl Orders {
             });
             if let Some((order, names)) = names {
                 for id in &order.ids {
-                    // Another order may have the order number of a TMP member's rejected order.
+                    // The `order_no` of a TMP member's rejected order may belong to another order by now.
                     if names.get(id) == Some(&order.id) {
                         names.remove(id);
                     }
@@ -194,7 +195,7 @@ impl Orders {
         self.all.values()
     }
 
-    /// Builds the index of all orders by ClOrdID again, in a copy of the orders.
+    /// Builds the index of all orders by ClOrdID again, after the orders were copied.
     pub(crate) fn name_all(&mut self) {
         for (id, order) in &self.all {
             for cl_ord_id in &order.ids {

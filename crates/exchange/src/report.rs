@@ -17,16 +17,16 @@ const REPORT_ROOM: usize = 320;
 /// Value of an id field when the order is unknown.
 pub(crate) const NONE: &[u8] = b"NONE";
 
-/// How an order that trades or is deleted on entry was entered: needed for its report over TMP.
+/// How an order was entered that trades or is deleted on entry. The report over TMP needs this.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Entry {
-    /// Whether the report also acknowledges the order.
+    /// Whether the report also acknowledges the entry of the order.
     pub(crate) acknowledges: bool,
     /// Whether the exchange has deleted the remaining quantity after this trade.
     pub(crate) ends: bool,
 }
 
-/// Content of an ExecutionReport(8) that does not come from the order.
+/// What an ExecutionReport(8) says in addition to the data of the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) kind: Kind,
@@ -36,7 +36,7 @@ pub(crate) struct Said<'a> {
     pub(crate) orig_cl_ord_id: Option<&'a [u8]>,
     /// Quantity in lots and price in ticks of a trade.
     pub(crate) last: Option<(u64, i64)>,
-    /// The legs of a trade of a spread.
+    /// The legs of a trade in a spread.
     pub(crate) legs: Option<[LegTrade; 2]>,
     /// Facts about the entry of the order, for TMP.
     pub(crate) entry: Entry,
@@ -60,8 +60,8 @@ impl Said<'_> {
     }
 }
 
-/// The body of a report on an order; `None` when the member's version has no ExecType(150) for it. A status report has
-/// ExecID(17) = 0, since it is no execution.
+/// The body of a report on an order. `None` when the member's FIX version has no ExecType(150) for it. A status
+/// report has ExecID(17) = 0, because it reports no execution.
 pub(crate) fn execution(
     dialect: Dialect,
     order: &Order,
@@ -114,14 +114,14 @@ pub(crate) fn execution(
     Some(out.0)
 }
 
-/// Writes SecurityType(167) = MLEG, a value that FIX 4.2 does not have.
+/// Writes SecurityType(167) = MLEG; in FIX 4.2, which does not have this value, writes nothing.
 fn put_security_type(dialect: Dialect, out: &mut FieldWriter) {
     if dialect > Dialect::Fix42 {
         out.put(tag::SECURITY_TYPE, b"MLEG");
     }
 }
 
-/// The body of a report on a leg of a trade, in quantities of the leg. AvgPx(6) is 0, since only orders have an
+/// The body of a report on one leg of a trade, in quantities of the leg. AvgPx(6) is 0, because only orders have an
 /// average price.
 pub(crate) fn leg_execution(
     dialect: Dialect,
@@ -164,7 +164,7 @@ pub(crate) fn leg_execution(
     out.0
 }
 
-/// The tag of the displayed quantity: DisplayQty(1138) since FIX 5.0 SP1, MaxFloor(111) before.
+/// The tag of the displayed quantity: DisplayQty(1138) since FIX 5.0 SP1, MaxFloor(111) in earlier versions.
 pub(crate) fn display_tag(dialect: Dialect) -> u32 {
     if dialect >= Dialect::Fix50Sp1 {
         tag::DISPLAY_QTY
@@ -173,7 +173,7 @@ pub(crate) fn display_tag(dialect: Dialect) -> u32 {
     }
 }
 
-/// Content of an answer about an order that was rejected, or that the exchange does not have.
+/// What an answer says about an order that was rejected, or that is unknown to the exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoOrder<'a> {
     pub(crate) kind: Kind,
@@ -184,7 +184,7 @@ pub(crate) struct NoOrder<'a> {
     pub(crate) more: &'a [u8],
 }
 
-/// The body of an ExecutionReport(8) about an order that was rejected, or that the exchange does not have: it repeats
+/// The body of an ExecutionReport(8) about an order that was rejected, or that is unknown to the exchange. It repeats
 /// fields of the request.
 pub(crate) fn no_order(
     dialect: Dialect,
@@ -204,7 +204,7 @@ pub(crate) fn no_order(
     }
     out.char(tag::ORD_STATUS, b'8');
     out.uint(tag::ORD_REJ_REASON, dialect.ord_rej_reason(said.why));
-    // The report must have a symbol and a side, but a mass request need not have them.
+    // The report must have a symbol and a side, but a mass request may lack them.
     for (needed, stand_in) in [(tag::SYMBOL, b"[N/A]".as_slice()), (tag::SIDE, b"7")] {
         out.put(needed, request.get(needed).unwrap_or(stand_in));
     }
@@ -228,7 +228,7 @@ pub(crate) fn no_order(
     out.0
 }
 
-/// The body of an OrderCancelReject(9). `order` is the order of the request, `None` if it is unknown.
+/// The body of an OrderCancelReject(9). `order` is the order that the request refers to; `None` if it is unknown.
 pub(crate) fn cancel_reject(
     dialect: Dialect,
     request: RequestFields<'_>,
@@ -256,7 +256,7 @@ pub(crate) fn cancel_reject(
     out.0
 }
 
-/// The body of an OrderMassCancelReport(r). `done` is the number of cancelled orders, or as an error the reject reason.
+/// The body of an OrderMassCancelReport(r). `done` is the number of cancelled orders, or the reject reason.
 pub(crate) fn mass_cancel(
     dialect: Dialect,
     request: RequestFields<'_>,

@@ -1,4 +1,4 @@
-//! Scripts: answer selected orders step by step instead of matching them in the books.
+//! Scripts: the exchange answers selected orders step by step, instead of matching them in the books.
 //!
 //! ```text
 //! pending                          ExecutionReport Pending New
@@ -35,12 +35,12 @@ use crate::instrument::{Unfit, units};
 const STEPS_MAX: usize = 64;
 /// Maximum length of a step and of a name, in bytes.
 const STEP_BYTES_MAX: usize = 160;
-/// Maximum length of the name and all steps of a script in bytes, since one note has them all.
+/// Maximum length of the name and all steps of a script together, in bytes, because all of them are in one note.
 const SCRIPT_BYTES_MAX: usize = 4000;
 /// Maximum wait of a step, in milliseconds.
 const WAIT_MAX_MILLIS: u64 = 24 * 3600 * 1000;
 
-/// A script: selects orders and answers them with its steps.
+/// A script: which orders it selects, and the steps that answer them.
 #[derive(Clone, Debug, Default)]
 pub struct OrderScript {
     /// Name of the script.
@@ -49,7 +49,7 @@ pub struct OrderScript {
     pub session: Option<String>,
     /// Symbol(55).
     pub symbol: Option<String>,
-    /// Side(54): `buy` (1), `sell` (2, 5, 6), or the code itself.
+    /// Side(54): `buy` for 1, `sell` for 2, 5 and 6, or the code itself.
     pub side: Option<String>,
     /// Account(1).
     pub account: Option<String>,
@@ -62,7 +62,7 @@ pub struct OrderScript {
 }
 
 bytes! {
-    /// Kind of a request for an order that exists.
+    /// Kind of a request about an existing order.
     Asking {
         /// A cancel.
         Cancel = b'F',
@@ -132,13 +132,13 @@ impl OrderScript {
             && self.side.as_ref().is_none_or(is_side)
     }
 
-    /// The script as a note has it: a line for the name, and a line for each step.
+    /// The script as text for a note: a line with the name, then a line for each step.
     pub(crate) fn noted(&self) -> String {
         let steps: String = self.steps.iter().map(|step| format!("\n{step}")).collect();
         format!("{}{steps}", self.name)
     }
 
-    /// All mistakes of a script: the key, the index of the entry, and a sentence.
+    /// All mistakes in a script. Each has the key, the index of the entry, and a sentence.
     pub(crate) fn look(
         &self,
         instruments: &[InstrumentConfig],
@@ -223,7 +223,7 @@ fn misfit(
 }
 
 impl ScriptStep {
-    /// The steps of a script that a note has; `None` if the script cannot be read.
+    /// The steps of a script in a note; `None` if the script cannot be read.
     pub(crate) fn of_note(script: &str) -> Option<Vec<Self>> {
         let steps = script.lines().skip(1).map(|words| Self::read(words).ok());
         steps.collect()
@@ -371,7 +371,7 @@ fn asking(word: &str, words: &str) -> Result<Asking, String> {
     }
 }
 
-/// Reads an optional reject code; the outer `None` says that the words are wrong.
+/// Reads an optional reject code. The outer `None` means that the words are invalid.
 fn code(rest: &[&str]) -> Option<Option<u64>> {
     match rest {
         [] => Some(None),
@@ -408,7 +408,7 @@ fn amount(word: &str) -> Option<Amount> {
     }
 }
 
-/// Reads an optional price after `@`; the outer `None` says that the words are wrong.
+/// Reads an optional price after `@`. The outer `None` means that the words are invalid.
 fn priced(rest: &[&str]) -> Option<Option<Decimal>> {
     match rest {
         [] => Some(None),
@@ -418,7 +418,7 @@ fn priced(rest: &[&str]) -> Option<Option<Decimal>> {
     }
 }
 
-/// Reads the new quantity and the new price of a restated order, both optional.
+/// Reads the new quantity and the new price of a restated order; both are optional.
 fn restated(rest: &[&str]) -> Option<(Option<Decimal>, Option<Decimal>)> {
     match rest {
         [quantity, rest @ ..] if !quantity.starts_with('@') => {

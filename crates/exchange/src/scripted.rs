@@ -9,7 +9,7 @@ use fixwire_protocol::Timestamp;
 
 use crate::script::{Asking, ScriptStep};
 
-/// An unanswered request for a scripted order.
+/// A request for a scripted order that is not answered yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) asking: Asking,
@@ -22,12 +22,12 @@ pub(crate) struct Asked {
 /// How far the script of an order has come.
 #[derive(Clone, Debug)]
 pub(crate) struct Scripted {
-    /// The script as a note has it: name and steps, one line each.
+    /// The script as text from a note: the name and the steps, one line each.
     pub(crate) script: String,
     pub(crate) steps: Vec<ScriptStep>,
     /// Index of the next step.
     pub(crate) at: usize,
-    /// Time at which the wait of the next step ends; `None` before the wait has begun.
+    /// Time at which the wait of the next step ends; `None` before that wait has begun.
     pub(crate) until: Option<Timestamp>,
     /// Whether the order was reported as new or filled.
     pub(crate) is_new: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
-    /// The progress at the start of a script; `None` if the script cannot be read.
+    /// The progress of a script that begins now; `None` if the script cannot be read.
     pub(crate) fn begin(script: &str) -> Option<Self> {
         Some(Self {
             script: script.to_string(),
@@ -53,7 +53,7 @@ impl Scripted {
         self.steps.get(self.at)
     }
 
-    /// Whether a fill of the script has no price, and so takes the price of the order.
+    /// Whether some fill of the script gives no price, and so uses the price of the order.
     pub(crate) fn needs_price(&self) -> bool {
         let mut steps = self.steps.iter();
         steps.any(|step| matches!(step, ScriptStep::Fill(_, None)))
@@ -64,7 +64,7 @@ impl Scripted {
         self.asked.iter().position(|asked| asked.asking == asking)
     }
 
-    /// Index of the oldest request that no later step answers and no step has reported as pending.
+    /// Index of the oldest request that no later step will answer, and that no step has reported as pending.
     pub(crate) fn unscripted(&self) -> Option<usize> {
         let left = self.steps.get(self.at..).unwrap_or_default();
         self.asked.iter().position(|asked| {
@@ -73,7 +73,7 @@ impl Scripted {
         })
     }
 
-    /// OrdStatus(39) of the open order, if it does not follow from the quantities.
+    /// OrdStatus(39) of the open order, if the quantities do not determine it.
     pub(crate) fn pending(&self) -> Option<u8> {
         let is_pending = |asking| {
             let mut asked = self.asked.iter();
@@ -106,7 +106,7 @@ impl Scripted {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScriptedOrders {
     pub(crate) all: BTreeMap<u64, Scripted>,
-    /// Orders whose script waits, by the time at which the wait ends.
+    /// Orders whose script waits, sorted by the time at which the wait ends.
     pub(crate) due: BTreeSet<(Timestamp, u64)>,
 }
 
@@ -123,7 +123,7 @@ impl ScriptedOrders {
         self.all.get(&id)
     }
 
-    /// The script progress of an order, whether it waits or not.
+    /// The script progress of an order, whether the script waits or not.
     pub(crate) fn get_mut(&mut self, id: u64) -> Option<&mut Scripted> {
         self.all.get_mut(&id)
     }

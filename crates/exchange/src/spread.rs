@@ -1,13 +1,14 @@
-//! Spreads: instruments of two legs with their own book. A trade of a spread is a trade of both legs, whose prices
-//! follow from the price of the spread.
+//! Spreads: instruments of two legs that have a book of their own. A trade of a spread trades both legs; the prices
+//! of the legs follow from the price of the spread.
 //!
 //! ```text
 //!   JUN-MAR = buy 1 JUN, sell 1 MAR     traded at 2.0, the last price of MAR is 100.0
 //!   MAR at 100.0, JUN at 2.0 + 100.0 = 102.0
 //! ```
 //!
-//! One leg gets its last price, or else its reference price; the price of the other leg, whose ratio is 1, is
-//! computed from it. The second leg gets the last price, unless its ratio is 1 and the first leg's ratio is not.
+//! One leg trades at its last price, or without one at its reference price. The price of the other leg, whose ratio
+//! is 1, is computed from it. The second leg is the one that gets its last price, unless its ratio is 1 and the ratio
+//! of the first leg is not.
 
 use fixwire_protocol::Decimal;
 
@@ -23,7 +24,8 @@ pub(crate) struct LegTrade {
     pub(crate) quantity: Decimal,
 }
 
-/// The legs of a trade of a spread, seen from one side; `None` when the price of a leg is unknown.
+/// The trades of the legs for a trade of a spread, for one side of the trade. `None` when the price of a leg is
+/// unknown.
 pub(crate) fn trade<'a>(
     spread: &Instrument,
     leg: impl Fn(&str) -> Option<&'a Instrument>,
@@ -31,7 +33,7 @@ pub(crate) fn trade<'a>(
     (lots, ticks): (u64, i64),
 ) -> Option<[LegTrade; 2]> {
     let legs = spread.legs.as_ref()?;
-    // Index of the leg that gets its last price.
+    // Index of the leg that trades at its last price.
     let fixed = if legs[0].ratio > 1 { 0 } else { 1 };
     let free = 1 - fixed;
     let book = leg(&legs[fixed].symbol)?;

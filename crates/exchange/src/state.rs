@@ -1,5 +1,6 @@
-//! The market as bytes, for checkpoints and its hash: its members, instruments, orders, queued reports and lines, then the
-//! orders of each book by priority. All other data of an order in a book is in the order itself.
+//! The market as bytes, for checkpoints and for the hash of the state: members, instruments, orders, queued reports
+//! and lines, then the orders of each book by priority. For an order in a book only its place is written; all other
+//! data is in the order itself.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -44,7 +45,7 @@ record! { Trader { terms, random, bid, quotes, due } }
 record! { TmpStore { inbound, outbound, frames } }
 record! { ReportCopies { removed, reports } }
 
-/// An order in the queues of its book.
+/// The place of an order in the queues of its book.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueuedOrder {
     /// OrderID(37).
@@ -52,7 +53,8 @@ pub(crate) struct QueuedOrder {
     pub(crate) visible: u64,
     /// Whether the order waits for its stop price.
     pub(crate) waits: bool,
-    /// The quote of a trader, whose orders are only in the book; `None` for orders of members.
+    /// The trader's quote, if the order belongs to a trader; such orders exist in the book only. `None` for a
+    /// member's order.
     pub(crate) quote: Option<TraderQuote>,
 }
 
@@ -84,7 +86,7 @@ impl Wire<'_> for Instrument {
         let mut instrument = Self::read(Wire::take(from)?)?;
         instrument.is_gone = Wire::take(from)?;
         let book = &mut instrument.book;
-        // The book is empty: a change of state has no effect on orders.
+        // The book is still empty, so changing its state affects no orders.
         book.set_state(state_of(Wire::take(from)?)?, &mut |_| {});
         let (low, high) = Wire::take(from)?;
         book.set_band(PriceBand { low, high });
@@ -173,7 +175,7 @@ impl Market {
         Ok(market)
     }
 
-    /// Adds the values that follow from the other parts; `None` if the parts of the state do not fit each other.
+    /// Adds what follows from the other parts of the state; `None` if the parts contradict each other.
     fn complete(mut self, queued: Vec<QueuedOrder>) -> Option<Self> {
         for order in self.orders.iter() {
             self.members.get(order.member as usize)?;
@@ -248,7 +250,7 @@ impl Market {
 }
 
 impl TraderQuote {
-    /// The quote of a trader as an order of its book.
+    /// A trader's quote, as an order of its book.
     fn in_book(self, queued: QueuedOrder) -> BookOrder {
         BookOrder {
             id: queued.id,
@@ -264,14 +266,14 @@ impl TraderQuote {
     }
 }
 
-/// The orders of a book by priority: buy orders, sell orders, then orders that wait for their stop price.
+/// The orders of a book by priority: buy orders, then sell orders, then orders that wait for their stop price.
 pub(crate) fn in_queues(book: &Book) -> impl Iterator<Item = &BookOrder> {
     let sides = [Side::Buy, Side::Sell];
     let resting = sides.into_iter().flat_map(|side| book.resting(side));
     resting.chain(sides.into_iter().flat_map(|side| book.waiting(side)))
 }
 
-/// The order of a member as an order of its book.
+/// A member's order, as an order of its book.
 pub(crate) fn in_book(order: &Order, queued: QueuedOrder) -> BookOrder {
     BookOrder {
         id: order.id,

@@ -1,4 +1,4 @@
-//! TMP members: converts their requests to the form of the market, and the market's reports to TMP.
+//! TMP members: converts their requests to the form that the market uses, and the market's reports to TMP.
 //!
 //! ```text
 //!   R01  > request  > fields of D, F, G as in notes, with a ticket as ClOrdID   > market

@@ -5,19 +5,19 @@ use alloc::vec::Vec;
 use fixwire_book::BookState;
 use fixwire_protocol::SessionId;
 
-/// What a subscription is about.
+/// What a subscription reports on.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Watched {
     /// One symbol, by a SecurityStatusRequest(e) with this id.
     Symbol { id: Vec<u8>, symbol: Vec<u8> },
     /// All symbols, by a TradingSessionStatusRequest(g) with this id and TradingSessionID(336).
     Session { id: Vec<u8>, session: Vec<u8> },
-    /// A flow group, by an R11 with this id.
+    /// A flow group, requested by an R11 with this id.
     FlowGroup { id: u16, flow_group: u8 },
 }
 
 impl Watched {
-    /// Whether a new request replaces this request.
+    /// Whether a new request replaces this one.
     pub(crate) fn is_replaced_by(&self, new: &Self) -> bool {
         match (self, new) {
             (Self::Symbol { id, .. }, Self::Symbol { id: new, .. })

@@ -1,5 +1,5 @@
-//! Bulletins: the command `bulletin TEXT` sends an R14 to each TMP line that is logged in; an R13 requests earlier
-//! bulletins. They are not part of the market: a restart forgets them.
+//! Bulletins. The command `bulletin TEXT` sends an R14 to each TMP line that is logged in; with an R13 a member
+//! requests earlier bulletins. Bulletins are not part of the market: a restart forgets them.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -20,7 +20,7 @@ const TEXT_MAX: usize = 200;
 const KEPT: usize = 8;
 
 impl Exchange {
-    /// Sends a bulletin to each logged-in line that sends orders.
+    /// Sends a bulletin to each line that is logged in and sends orders.
     pub(super) fn publish(
         &mut self,
         now: Now,
@@ -60,7 +60,7 @@ impl Exchange {
         Ok(format!("bulletin {number}: sent to {count} line{plural}"))
     }
 
-    /// Answers an R13 with the bulletins from the requested number on; if there are no such bulletins, with one R14
+    /// Answers an R13 with the bulletins from the requested number on. Without such bulletins, the answer is one R14
     /// without text.
     pub(super) fn bulletins_asked(
         &mut self,

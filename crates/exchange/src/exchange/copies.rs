@@ -1,5 +1,5 @@
-//! Copies of reports for lines that subscribe: an R15 requests them, an R16 answers, and an R06 for each report
-//! follows. Such a line has ap_code 7 or 8 and sends no orders.
+//! Copies of reports for lines that subscribe to them. An R15 requests the subscription, an R16 answers it, and then
+//! an R06 follows for each report. Such a line has ap_code 7 or 8 and sends no orders.
 
 use fixwire_protocol::{Mono, Now, Outbox, SessionId};
 use fixwire_tmp::messages::{R06, R15, R16};
@@ -11,18 +11,18 @@ use crate::faults::Fate;
 use crate::tmp::copies::CopySubscription;
 use crate::tmp::reports::encode;
 
-/// What happened to the next report of a subscription.
+/// The result for the next report of a subscription.
 enum Next {
-    /// A copy of the report was sent, or the line does not get this report.
+    /// A copy of the report was sent, or the subscription does not include the report.
     Passed,
-    /// No report is left, or a fault holds the next report back without an end.
+    /// No report is left, or a fault holds the next report back for an unlimited time.
     Nothing,
-    /// The next report is tried again at this time.
+    /// The next report waits until this time.
     Later(Mono),
 }
 
 impl Exchange {
-    /// Answers an R15. A new subscription replaces the earlier subscription of the line for the same target.
+    /// Answers an R15. A new subscription of a line replaces the line's earlier subscription for the same target.
     pub(super) fn subscribe(&mut self, at: usize, asked: &R15, refusal: Option<TmpStatus>) -> R16 {
         let line = &self.lines[at];
         let target = ReportTarget::of(asked.target_id);
@@ -63,7 +63,7 @@ impl Exchange {
         self.subscriptions.retain(|it| Some(it.line) != line);
     }
 
-    /// Sends copies as far as the outbox has room and faults allow; returns when to continue.
+    /// Sends copies of reports as far as the outbox has room and faults allow it. Returns when to continue.
     pub(super) fn send_copies(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut due: Option<Mono> = None;
         for index in 0..self.subscriptions.len() {
@@ -100,7 +100,7 @@ impl Exchange {
         {
             return Next::Nothing;
         }
-        // Room for a copy that is sent twice, for a reordered copy, and for the end of the connection.
+        // Room for a copy that a fault sends twice, for a reordered copy, and for closing the connection.
         if !outbox.has_room(4, 3 * R06::SIZE + NOTE_ROOM) {
             return Next::Later(now.mono + RETRY);
         }
@@ -127,7 +127,7 @@ impl Exchange {
                 subscription.behind = Some(copy);
                 (None, None)
             }
-            // For a copy, a fault that repeats the report later repeats it at once.
+            // A copy that a fault would repeat later is repeated at once.
             Fate::Twice | Fate::Again(_) => (Some(copy), Some(copy)),
             Fate::Send | Fate::Behind | Fate::Changed(_) => {
                 (Some(copy), subscription.behind.take())
@@ -139,7 +139,7 @@ impl Exchange {
         Next::Passed
     }
 
-    /// The session_id of the line that received a report; 0 for a line that is no longer in the file.
+    /// The session_id of the line that received a report; 0 for a line that is no longer configured.
     fn reported_on(&self, member: u32) -> u16 {
         let member = self.market.members.get(member as usize);
         let line = member.and_then(|it| self.lines.iter().find(|line| line.name == it.name));

@@ -1,4 +1,4 @@
-//! Moves reports to the outbox as far as it has room and injected faults allow.
+//! Moves reports to the outbox, as far as the outbox has room and injected faults allow it.
 
 use alloc::vec::Vec;
 
@@ -14,19 +14,19 @@ use crate::fields::{FieldWriter, each};
 /// BusinessRejectReason(380) = 4, Application not available.
 const NOT_AVAILABLE: u64 = 4;
 
-/// What happened to a report that was to be delivered.
+/// The result of trying to deliver a report.
 enum Left {
-    /// The report was written, or suppressed by a fault.
+    /// The report was written, or a fault suppressed it.
     Done,
-    /// The next report was written before this report, as a fault demands, so this report may be sent now.
+    /// A fault lets the next report overtake this one. The next report was written, so this report may be sent now.
     Overtaken,
-    /// The report waits, and so do later reports for the same member: until this time, or without an end for `None`.
+    /// The report and later reports for the same member wait until this time; `None` means without a time limit.
     Waits(Option<Mono>),
     /// The outbox is full.
     Full,
 }
 
-/// Answers a request with a BusinessMessageReject(j) that has the id of the request, as venues do.
+/// Answers a request with a BusinessMessageReject(j) that refers to the id of the request, as venues do.
 pub(super) fn business_reject(
     from: SessionId,
     request: &Message<'_>,
@@ -50,8 +50,8 @@ pub(super) fn business_reject(
     body.finish().map_err(|_| Refusal::NotAvailable)
 }
 
-/// The fields of a report, with these values instead of its own, or after them if it does not have the field. An empty
-/// value removes a field.
+/// The fields of a report after a fault has changed them: each value in `sets` replaces the report's value, or is
+/// appended if the report lacks the field. An empty value removes the field.
 fn with(body: &[u8], sets: &[(Tag, Vec<u8>)]) -> Vec<u8> {
     let mut out = FieldWriter::default();
     let mut left: Vec<&(Tag, Vec<u8>)> = sets.iter().collect();
@@ -68,8 +68,8 @@ fn with(body: &[u8], sets: &[(Tag, Vec<u8>)]) -> Vec<u8> {
 }
 
 impl Exchange {
-    /// Writes the waiting reports, then copies of reports, then market data. Returns the time at which to try again, if
-    /// any are left.
+    /// Writes the waiting reports, then copies of reports, then market data. Returns the time at which to try again,
+    /// if anything is left.
     pub(super) fn deliver(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let due = self.deliver_reports(now, outbox);
         let due = [due, self.repeat_reports(now, outbox)];
@@ -85,10 +85,10 @@ impl Exchange {
         [due, copies].into_iter().flatten().min()
     }
 
-    /// Writes the waiting reports, and one note that they are written.
+    /// Writes the waiting reports, and one note that they were written.
     fn deliver_reports(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         self.draw(now.mono);
-        // `run` reports from `at` on are written but not noted yet; those before `at` wait.
+        // The `run` reports from `at` on are written but not noted yet; the reports before `at` wait.
         let (mut at, mut run) = (0, 0);
         let mut waiting: Vec<u32> = Vec::new();
         let mut due: Option<Mono> = None;
@@ -126,7 +126,7 @@ impl Exchange {
         due
     }
 
-    /// Decides for new reports, in order, which faults apply to them.
+    /// Decides which faults apply to new reports, in the order of the reports.
     fn draw(&mut self, now: Mono) {
         let members = &self.market.members;
         for index in self.faults.fates.len()..self.market.waiting.len() {
@@ -147,7 +147,7 @@ impl Exchange {
         }
     }
 
-    /// Sends the next report for the same member before the report at `at`, which waits for it.
+    /// Sends the next report for the same member before the report at `at`, which a fault makes wait for it.
     fn overtake(&mut self, at: usize, member: u32, now: Now, outbox: &mut Outbox) -> Left {
         let mut behind = self.market.waiting.iter().skip(at + 1);
         let Some(next) = behind.position(|report| report.member == member) else {
@@ -184,7 +184,7 @@ impl Exchange {
             Fate::Changed(sets) => Some(with(&report.body, sets)),
             _ => None,
         };
-        // A member whose session is no longer in the settings receives nothing.
+        // A member whose session is no longer configured receives nothing.
         let route = self.routes.get(&report.member).copied();
         let Some(session) = route.or_else(|| self.route(report.member)) else {
             return Left::Done;
@@ -192,7 +192,7 @@ impl Exchange {
         if let Some(at) = session.link() {
             return self.pass_frame(index, (at, times), now, outbox);
         }
-        // The notes of this report, and of the reports written before it, need room too.
+        // The note about this report, and about the reports written before it, needs room too.
         let bytes = times * report.body.len() + 3 * NOTE_ROOM;
         if !outbox.has_room(times + 2, bytes) {
             return Left::Full;
@@ -209,7 +209,7 @@ impl Exchange {
         Left::Done
     }
 
-    /// Schedules a second delivery of the report at an index, if a fault repeats the report.
+    /// Schedules a second delivery of the report at an index, if a fault repeats it.
     fn note_again(&mut self, index: usize) {
         if let Fate::Again(at) = self.faults.fates[index] {
             let report = self.market.waiting[index].clone();
@@ -217,7 +217,7 @@ impl Exchange {
         }
     }
 
-    /// Sends repeated reports that are due. Returns the time at which the next one is due.
+    /// Sends the repeated reports that are due. Returns the time at which the next one is due.
     fn repeat_reports(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         while let Some(index) = self.faults.due_again(now.mono) {
             let (_, report) = &self.faults.again[index];
@@ -235,13 +235,13 @@ impl Exchange {
             }
             let mut body = outbox.begin(session, &[report.msg_type]);
             body.encoded(&report.body);
-            // The outbox had room for the report, and the report was written once before.
+            // The outbox has room for the report, and the report was written once before, so this cannot fail.
             let _ = body.finish();
         }
         self.faults.again.iter().map(|(at, _)| *at).min()
     }
 
-    /// Sends a report over a TMP line. The frame gets its MsgSeqNum and a note, even if the member is not logged in.
+    /// Sends a report over a TMP line. The frame gets its MsgSeqNum and a note even if the member is not logged in.
     fn pass_frame(
         &mut self,
         index: usize,
@@ -250,7 +250,7 @@ impl Exchange {
         outbox: &mut Outbox,
     ) -> Left {
         let body = &self.market.waiting[index].body;
-        // Room for the frame, its note, and the end of the connection; and for notes about reports that are written.
+        // Room for the frame, its note and closing the connection; and for the notes about written reports.
         let bytes = times * (2 * body.len() + 2 * NOTE_ROOM) + 3 * NOTE_ROOM;
         if !outbox.has_room(times * 4 + 2, bytes) {
             return Left::Full;
@@ -263,8 +263,8 @@ impl Exchange {
         Left::Done
     }
 
-    /// Writes a note that `count` reports from an index on are written. A report must not be sent twice: without
-    /// the note the exchange stops.
+    /// Writes a note that `count` reports from an index on were written. A report must not be sent twice, so the
+    /// exchange stops if the note cannot be written.
     fn note_written(&mut self, at: usize, count: usize, outbox: &mut Outbox) -> bool {
         if count == 0 {
             return true;
@@ -279,7 +279,7 @@ impl Exchange {
         is_kept
     }
 
-    /// The engine session of a member; `None` if it no longer has one.
+    /// The engine session of a member; `None` if the member no longer has one.
     fn route(&self, member: u32) -> Option<SessionId> {
         let member = self.market.members.get(member as usize)?;
         if member.dialect == Dialect::Tmp {

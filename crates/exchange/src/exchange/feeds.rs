@@ -6,9 +6,10 @@
 //!          book changes ---> X or W      in the record of the change
 //! ```
 //!
-//! Subscriptions are not part of the market: they end with the connection, and after a restart members subscribe again.
-//! An update is the difference between the book and what the member was last sent. So a member for whose update the
-//! outbox had no room has the right book after the next update; it gets each trade.
+//! Subscriptions are not part of the market: they end with the connection, and members subscribe again after a
+//! restart. An update is the difference between the book and what was last sent to the member. So when the outbox had
+//! no room for an update, the next update still makes the member's book right. Trades are queued, so that the member
+//! receives each trade.
 
 pub(crate) mod published_book;
 pub(crate) mod request;
@@ -28,11 +29,11 @@ use request::{FeedRequest, FeedUpdates, MdReject};
 
 /// Maximum number of active requests of one member.
 const MOST: usize = 64;
-/// Maximum number of trades that wait for room in the outbox, for each symbol of a request; the oldest are dropped.
+/// Maximum number of trades that wait for room in the outbox, per symbol of a request; older trades are dropped.
 const TRADES_MAX: usize = 10_000;
 /// Maximum number of trades in one update.
 const TRADES_EACH: usize = 20;
-/// Room in the outbox that updates leave for notes, in bytes.
+/// Room in the outbox that updates leave free for notes, in bytes.
 const NOTE_ROOM: usize = 1024;
 
 /// Market data requests of all members.
@@ -58,11 +59,11 @@ pub(crate) struct Feed {
 pub(crate) struct FeedBook {
     /// Index of the instrument.
     pub(crate) index: usize,
-    /// The book as the member has it; `None` while its snapshot waits for room in the outbox.
+    /// The book as last sent to the member; `None` while the snapshot waits for room in the outbox.
     pub(crate) sent: Option<PublishedBook>,
-    /// Whether the book may differ from the book that the member has.
+    /// Whether the book may differ from what was last sent to the member.
     pub(crate) is_stale: bool,
-    /// Trades that were not sent yet.
+    /// Trades that are not sent yet.
     pub(crate) trades: Vec<TapeTrade>,
 }
 
@@ -122,7 +123,8 @@ impl Feeds {
         answer.finish().map_err(|_| Refusal::NotAvailable)
     }
 
-    /// Whether a stored message should be resent: market data of a request that has ended is of no use to the member.
+    /// Whether a stored message should be resent. Market data of a request that has ended is useless to the member
+    /// and is not resent.
     pub(crate) fn resends(&self, to: SessionId, stored: &[u8]) -> bool {
         let of = |wanted| {
             let value = each(stored).find(|(tag, _)| *tag == wanted);
@@ -161,7 +163,7 @@ impl Feeds {
         is_done
     }
 
-    /// Makes the market record its changes as long as there are requests.
+    /// Makes the market record its changes while there are requests for market data.
     fn follow(&self, market: &mut Market) {
         if self.feeds.is_empty() {
             market.tape = None;
@@ -214,7 +216,8 @@ impl Feed {
         true
     }
 
-    /// Sends trades, and the changes of a book together with the last trades, so that no message is too long.
+    /// Sends trades, and with the last trades the changes of the book. Each message has a limited number of trades,
+    /// so that it does not become too long.
     fn update(
         &mut self,
         place: usize,
@@ -294,7 +297,7 @@ impl Feed {
         message.finish().is_ok()
     }
 
-    /// Whether the request was only for snapshots, and all of them were sent.
+    /// Whether the request was for snapshots only, and all of them were sent.
     fn is_over(&self) -> bool {
         self.updates == FeedUpdates::Never && self.books.iter().all(|it| it.sent.is_some())
     }

@@ -1,5 +1,5 @@
-//! Price inquiries of members: QuoteRequest(R) over FIX, R07 and R37 over TMP. The exchange accepts an inquiry when the
-//! instrument trades, but no market maker answers with a quote, and nothing changes.
+//! Price inquiries of members: QuoteRequest(R) over FIX, R07 and R37 over TMP. The exchange accepts an inquiry when
+//! the instrument trades. But there is no market maker that would answer with a quote, and nothing changes.
 
 use fixwire_book::BookState;
 use fixwire_protocol::{Message, Now, Outbox, Precision, Refusal, SessionId, tag};
@@ -98,7 +98,7 @@ impl Exchange {
         }
     }
 
-    /// The status for an inquiry about a symbol: 0 if the inquiry is accepted.
+    /// The status code for an inquiry about a symbol; 0 if the inquiry is accepted.
     fn inquiry_status(&self, symbol: &[u8]) -> TmpStatus {
         let Some(instrument) = self.market.instrument(symbol) else {
             return TmpStatus::PRODUCT;

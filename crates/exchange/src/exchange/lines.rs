@@ -26,11 +26,11 @@ const FULL: Hangup = Hangup("no room in the outbox of the engine: log in again")
 const REQUEST_ROOM: usize = 8192;
 
 impl Exchange {
-    /// Handles a new connection: its line becomes a member.
+    /// Handles a new connection. If its line is new, it becomes a member.
     pub(super) fn line_up(&mut self, now: Now, at: usize, outbox: &mut Outbox) {
         self.lines[at].ending = None;
         if self.list(now, outbox).is_err() || self.line_member(at, outbox).is_none() {
-            // Nothing was sent to the peer yet: it will try again.
+            // Nothing was sent to the peer yet, so the peer will connect again.
             return self.end_line(at, Err(FULL), outbox);
         }
         let numbers = self.line_numbers(at);
@@ -96,7 +96,8 @@ impl Exchange {
         due
     }
 
-    /// Sends a report to the member of a line, or keeps it for its next login. The outbox has room for it.
+    /// Sends a report to the member of a line, or keeps it for the member's next login. The caller has checked that
+    /// the outbox has room.
     pub(super) fn line_report(&mut self, now: Now, at: usize, frame: &[u8], outbox: &mut Outbox) {
         let mut frame = frame.to_vec();
         if self.lines[at].settings.ap_code == ApCode::TRADING_SHORT {
@@ -118,7 +119,7 @@ impl Exchange {
         self.end_line(at, done, outbox);
     }
 
-    /// Sends a message over a line. A message without a MsgSeqNum is lost if the member is not logged in.
+    /// Sends a message over a line. If the member is not logged in, a message without a MsgSeqNum is lost.
     pub(super) fn send(
         &mut self,
         now: Now,
@@ -135,7 +136,7 @@ impl Exchange {
         }
     }
 
-    /// Closes a line's connection if `done` is an error; if the outbox has no room, a little later.
+    /// Closes a line's connection if `done` is an error. If the outbox has no room for that, closes it later.
     fn end_line(&mut self, at: usize, done: Result<(), Hangup>, outbox: &mut Outbox) {
         if let Err(why) = done {
             let link = SessionId::of_link(at as u32);
@@ -143,8 +144,8 @@ impl Exchange {
         }
     }
 
-    /// Carries out the actions of a link, all in the record of the current input. If the link's connection is to be
-    /// closed, the link may be ahead of its notes, and is set back to them.
+    /// Carries out the actions of a link, all in the journal record of the current input. When this closes the
+    /// connection, the link may be ahead of its notes, so its MsgSeqNums are set back to those in the notes.
     fn carry_out(
         &mut self,
         now: Now,
@@ -215,7 +216,7 @@ impl Exchange {
         done
     }
 
-    /// Sends a frame, or applies a fault to the frame.
+    /// Sends a frame, unless a fault changes or drops it.
     fn send_frame(&mut self, at: usize, frame: &[u8], outbox: &mut Outbox) -> Result<(), Hangup> {
         let link = SessionId::of_link(at as u32);
         let name = &self.lines[at].name;
@@ -243,7 +244,7 @@ impl Exchange {
         }
     }
 
-    /// Handles an application message of a member, in the order of MsgSeqNum.
+    /// Handles an application message of a member. Messages arrive here in the order of their MsgSeqNum.
     fn line_message(
         &mut self,
         now: Now,
@@ -295,7 +296,7 @@ impl Exchange {
                 && let Some((_, mut reject)) =
                     reports::refused(RequestFields::new(&request.fields), 0)
             {
-                // The reject is sent at once: it must not increase the number of waiting reports.
+                // The reject is sent at once, so that it does not increase the number of waiting reports.
                 self.send(now, at, &mut reject, outbox)?;
             } else {
                 self.line_request(now, at, request, outbox)?;
@@ -304,12 +305,12 @@ impl Exchange {
         Ok(())
     }
 
-    /// Whether so many reports wait that every request is refused.
+    /// Whether so many reports wait that all requests are refused.
     fn is_flooded(&self) -> bool {
         self.market.waiting.len() > WAITING_MAX
     }
 
-    /// The status of a message that is refused before it reaches the market.
+    /// The status code of a message that is refused before it reaches the market; `None` if it is not refused.
     fn refusal(&mut self, now: Now, at: usize, read: &TmpFrame<'_>) -> Option<TmpStatus> {
         let line = &self.lines[at];
         if let Some(status) = self.faults.reject_status(&line.name, read.name()) {
@@ -381,7 +382,7 @@ impl Exchange {
         self.send(now, at, &mut frame, outbox)
     }
 
-    /// Refuses a member that sent a message which its line may not send.
+    /// Refuses a member that sent a message of a kind that its line may not send.
     fn refuse_line(
         &mut self,
         now: Now,
@@ -398,8 +399,8 @@ impl Exchange {
         self.carry_out(now, at, &actions, outbox)
     }
 
-    /// The number of a line's member, which it gets when the link is used first; `None` if the outbox has no room for
-    /// the note.
+    /// The member number of a line; the first use of the link assigns it. `None` if the outbox has no room for the
+    /// note.
     fn line_member(&mut self, at: usize, outbox: &mut Outbox) -> Option<u32> {
         let name = self.lines[at].name.clone();
         let number = self.seat(&name, Dialect::Tmp, 3, outbox).ok()?;
@@ -408,7 +409,7 @@ impl Exchange {
         Some(number)
     }
 
-    /// The MsgSeqNums of a line, as the notes have them.
+    /// The MsgSeqNums of a line, according to the notes.
     pub(super) fn line_numbers(&self, at: usize) -> LinkNumbers {
         let member = self.market.member(&self.lines[at].name);
         let store = member.and_then(|member| self.market.links.get(&member));
@@ -416,7 +417,7 @@ impl Exchange {
     }
 }
 
-/// Maximum number of entries, and of bytes, that the actions need in the outbox.
+/// Maximum number of entries, and maximum number of bytes, that the actions need in the outbox.
 fn room(actions: &LinkActions) -> (usize, usize) {
     let mut sum = (1, 0);
     for action in actions {
@@ -432,7 +433,7 @@ fn room(actions: &LinkActions) -> (usize, usize) {
     sum
 }
 
-/// Masks the proof of the password of an L40 in the journal. Also masks the checksum, from which the proof could be
+/// Masks the password proof of an L40 in the journal; also masks the checksum, from which the proof could be
 /// computed.
 pub(super) fn mask_proof(frame: &[u8], outbox: &mut Outbox) {
     if let Some(key_value) = key_value_range(frame) {
@@ -441,7 +442,7 @@ pub(super) fn mask_proof(frame: &[u8], outbox: &mut Outbox) {
     }
 }
 
-/// The first half of a frame, with a length and a checksum that fit it: the member sees that the message is cut.
+/// The first half of a frame, for a fault that cuts the frame.
 fn half(frame: &[u8]) -> Vec<u8> {
     let len = (frame.len() / 2).max(fixwire_tmp::FRAME_BYTES_LEAST);
     let mut half = frame.get(..len.min(frame.len())).unwrap_or(frame).to_vec();

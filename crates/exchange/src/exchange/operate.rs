@@ -43,7 +43,7 @@ const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL
 const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, orders, fills, faults";
 
 impl Exchange {
-    /// Carries out a command; returns a sentence about the result.
+    /// Carries out a command; returns a sentence that states the result.
     pub(super) fn operate(
         &mut self,
         now: Now,
@@ -229,7 +229,7 @@ impl Exchange {
         Ok(format!("status of {} orders reported", orders.len()))
     }
 
-    /// Lists all orders in memory, with the values that members should have.
+    /// Lists all orders in memory, with the values that members should see.
     fn orders(&self) -> String {
         let mut text = String::new();
         for order in self.market.orders.iter() {

@@ -26,7 +26,7 @@ pub const RIGHTS: [(&str, OperatorRight); 19] = [
     ("figures", OperatorRight::Read),
 ];
 
-/// The right that a command or query requires; `None` if it does not exist.
+/// The right that a command or query requires; `None` if the command is unknown.
 pub(super) fn right(text: &[u8]) -> Option<OperatorRight> {
     let (verb, _) = first_word(core::str::from_utf8(text).ok()?);
     let known = RIGHTS.iter().find(|(known, _)| *known == verb);

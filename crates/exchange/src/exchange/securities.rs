@@ -15,10 +15,11 @@ use crate::market::Market;
 
 /// Maximum number of instruments in one SecurityList(y).
 const LIST_MAX: usize = 50;
-/// Room in the outbox for header and trailer of each answer, in bytes.
+/// Room in the outbox for the header and trailer of each answer, in bytes.
 const MESSAGE_ROOM: usize = 256;
 
-/// Answers a SecurityListRequest(x) with SecurityList(y): one symbol (559=0) or all (559=4).
+/// Answers a SecurityListRequest(x) with SecurityList(y). SecurityListRequestType(559) selects one symbol (0) or all
+/// (4).
 pub(super) fn list(
     market: &Market,
     from: SessionId,
@@ -30,7 +31,8 @@ pub(super) fn list(
         return Ok(());
     }
     let id = request.get(tag::SECURITY_REQ_ID).unwrap_or_default();
-    // SecurityRequestResult(560): 0 for found, 1 for not supported, 2 for none found.
+    // SecurityRequestResult(560): 0 when instruments were found, 1 when the request type is not supported, 2 when no
+    // instrument was found.
     let (result, found) = match request.get(tag::SECURITY_LIST_REQUEST_TYPE) {
         Some(b"4") => (b'0', traded(market).collect()),
         Some(b"0") => match symbol(market, request)? {
@@ -64,7 +66,8 @@ pub(super) fn list(
     send(from, b"y", &bodies.collect::<Vec<_>>(), outbox)
 }
 
-/// Answers a SecurityDefinitionRequest(c) with SecurityDefinition(d): one for a symbol, or one for each instrument.
+/// Answers a SecurityDefinitionRequest(c) with SecurityDefinition(d): one for the requested symbol, or one for each
+/// instrument.
 pub(super) fn define(
     market: &Market,
     from: SessionId,
@@ -90,7 +93,7 @@ pub(super) fn define(
     let begin = |number: usize| {
         let mut out = FieldWriter::default();
         out.put(tag::SECURITY_REQ_ID, id);
-        // Each response has its own id.
+        // Each response has a SecurityResponseID(322) of its own.
         let response_id = [id, format!("-{number}").as_bytes()].concat();
         out.put(tag::SECURITY_RESPONSE_ID, &response_id);
         out.char(tag::SECURITY_RESPONSE_TYPE, response);
@@ -115,7 +118,7 @@ pub(super) fn define(
     send(from, b"d", &bodies.collect::<Vec<_>>(), outbox)
 }
 
-/// The instrument with the request's Symbol(55); `None` if the exchange does not trade it.
+/// The instrument with the Symbol(55) of the request; `None` if the exchange does not trade it.
 fn symbol<'a>(
     market: &'a Market,
     request: &Message<'_>,
@@ -130,8 +133,8 @@ fn traded(market: &Market) -> impl Iterator<Item = &Instrument> {
     market.instruments.iter().filter(|it| !it.is_gone)
 }
 
-/// Writes an instrument with its tick, lot, price band and legs. Text(58) has those for which the message has no
-/// fields.
+/// Writes an instrument with its tick, lot, price band and legs. Values for which the FIX version has no field are
+/// written in Text(58).
 fn put_instrument(dialect: Dialect, in_list: bool, instrument: &Instrument, out: &mut FieldWriter) {
     out.put(tag::SYMBOL, instrument.symbol.as_bytes());
     if instrument.legs.is_some() && dialect > Dialect::Fix42 {

@@ -1,6 +1,6 @@
-//! Trading status for members: SecurityStatusRequest(e) and TradingSessionStatusRequest(g) over FIX, R11 over TMP;
-//! once, or again with each change while the member stays connected. Subscriptions are not part of the market:
-//! after a restart members subscribe again.
+//! Trading status for members: SecurityStatusRequest(e) and TradingSessionStatusRequest(g) over FIX, R11 over TMP. A
+//! member requests the status once, or a report after each change while it stays connected. Subscriptions are not
+//! part of the market: after a restart members subscribe again.
 
 use fixwire_book::BookState;
 use fixwire_protocol::{Message, Now, Outbox, Refusal, SessionId, tag};
@@ -85,7 +85,7 @@ impl Exchange {
         }
     }
 
-    /// Reports changed states to members; returns false if the outbox had no room for all of them.
+    /// Reports changed trading states to members; returns false if the outbox had no room for all reports.
     pub(super) fn report_watches(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         let mut is_done = true;
         for at in 0..self.watches.len() {
@@ -117,8 +117,8 @@ impl Exchange {
             .retain(|watch| watch.to != of || !watch.watched.is_replaced_by(new));
     }
 
-    /// The state of a symbol. For all symbols, the most open of their states, in the order continuous, auction, halted,
-    /// closed.
+    /// The state of a symbol. For all symbols together, the most open state of any symbol, in the order continuous,
+    /// auction, halted, closed.
     fn watched_state(&self, watched: &Watched) -> Option<BookState> {
         let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
         if let Watched::Symbol { symbol, .. } = watched {
@@ -136,7 +136,7 @@ impl Exchange {
             })
     }
 
-    /// Writes the state of a subscription; returns false if the outbox has no room.
+    /// Reports the state to the member of a subscription; returns false if the outbox has no room.
     fn say_state(&mut self, now: Now, watch: &Watch, outbox: &mut Outbox) -> bool {
         match &watch.watched {
             Watched::Symbol { id, symbol } => {
@@ -172,7 +172,7 @@ impl Exchange {
     }
 }
 
-/// The state as an R12 has it: TMP has no value for a halt.
+/// The state as an R12 reports it. TMP has no value for a halt.
 fn trade_status(state: Option<BookState>) -> TradeStatus {
     match state {
         Some(BookState::Continuous) => TradeStatus::Open,

@@ -1,4 +1,4 @@
-//! Orders that follow a script: they never enter a book.
+//! Orders that follow a script; such orders never enter a book.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -75,7 +75,7 @@ impl Market {
         Ok(())
     }
 
-    /// Continues an order at its next step, which is due.
+    /// Continues an order with its next step, which is due.
     pub(super) fn step(&mut self, at: Timestamp, id: u64) {
         let waits = |it: &&mut Scripted| it.until.is_some();
         if let Some(scripted) = self.scripted.get_mut(id).filter(waits) {
@@ -112,7 +112,8 @@ impl Market {
         self.follow(request.at, id);
     }
 
-    /// Carries out the steps of an order up to a wait, then answers requests for which there is no step.
+    /// Carries out the steps of an order up to the next wait, then answers the requests for which the script has no
+    /// step.
     fn follow(&mut self, at: Timestamp, id: u64) {
         self.restate_pending(id);
         while let Some(step) = self.scripted.get(id).and_then(Scripted::step).cloned() {
@@ -357,7 +358,7 @@ impl Market {
         self.cancel_reject(&request, (why, text.to_string()));
     }
 
-    /// Removes the request at an index: it is answered now.
+    /// Removes the request at an index, because it is answered now.
     fn answered(&mut self, id: u64, place: usize) -> Option<(Asking, Box<[u8]>)> {
         let asked = self.scripted.get_mut(id)?.asked.remove(place)?;
         self.restate_pending(id);
@@ -372,7 +373,7 @@ impl Market {
         self.scripted.remove(id);
     }
 
-    /// Cancels the open orders of an instrument that follow scripts, and ends all its scripts.
+    /// Cancels the open scripted orders of an instrument, and ends all scripts of the instrument.
     pub(super) fn clear_scripted(&mut self, index: usize, at: Timestamp, text: &str) {
         let is_its = |(id, _): &(u64, &Scripted)| {
             let order = self.orders.get(*id);
@@ -413,7 +414,7 @@ impl Market {
         self.restate_pending(id);
     }
 
-    /// Applies the OrdStatus(39) of the script to the order.
+    /// Sets OrdStatus(39) of the order as the state of its script requires.
     pub(crate) fn restate_pending(&mut self, id: u64) {
         let pending = self.scripted.get(id).and_then(Scripted::pending);
         if let Some(order) = self.orders.get_mut(id) {
@@ -421,7 +422,8 @@ impl Market {
         }
     }
 
-    /// Changes the filled quantity of an order by lots, and its value by ticks times lots.
+    /// Changes the filled quantity of an order by `lots`, and the value of its fills by `notional` (ticks times
+    /// lots).
     pub(super) fn refilled(&mut self, id: u64, lots: i128, notional: i128) {
         if let Some(order) = self.orders.get_mut(id) {
             let filled = i128::from(order.filled) + lots;
@@ -443,7 +445,7 @@ impl Market {
     }
 }
 
-/// Builds the request again to which these fields belong.
+/// Builds the request to which these fields belong again.
 fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> MemberRequest<'_> {
     MemberRequest {
         member,
@@ -456,7 +458,7 @@ fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> MemberR
     }
 }
 
-/// A quantity in lots; that it is a multiple of the lot was checked when the script was read.
+/// A quantity in lots. It is a multiple of the lot; this was checked when the script was read.
 pub(super) fn lots(instrument: &Instrument, quantity: Decimal) -> u64 {
     let lots = units(quantity, instrument.lot).unwrap_or_default();
     u64::try_from(lots).unwrap_or_default()

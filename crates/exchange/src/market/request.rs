@@ -21,7 +21,7 @@ use crate::orders::Order;
 use crate::report::{self, NONE, NoOrder, Said};
 use crate::tmp::ticket::TmpTicket;
 
-/// Maximum number of ClOrdIDs of one order: each replace adds one, and all are remembered.
+/// Maximum number of ClOrdIDs of one order. Each replace adds one, and all of them are remembered.
 const IDS_MAX: usize = 1000;
 
 impl Market {
@@ -59,14 +59,14 @@ impl Market {
         self.settle(request.at, index, &events, None);
     }
 
-    /// Whether the ClOrdID of a new order was used before; if so, answers the order.
+    /// Whether the ClOrdID of a new order was used before. If so, answers the order.
     pub(super) fn is_known(&mut self, request: &MemberRequest<'_>) -> bool {
         let fields = request.fields;
         let cl_ord_id = fields.text(tag::CL_ORD_ID);
         let Some(known) = self.orders.find(request.member, cl_ord_id) else {
             return false;
         };
-        // A possible resend of a known order is answered with its status.
+        // A possible resend (PossResend(97)=Y) of a known order is answered with the status of that order.
         if fields.get(tag::POSS_RESEND) == Some(b"Y") {
             self.report(request.at, known, &Said::of(Kind::Status));
         } else {
@@ -207,7 +207,7 @@ impl Market {
         self.settle(request.at, index, &events, Some(cause));
     }
 
-    /// The terms of a replace; fields that a replace cannot change must equal the fields of the order.
+    /// The terms of a replace. Fields that a replace cannot change must have the values of the order.
     pub(super) fn change(
         &self,
         request: &MemberRequest<'_>,
@@ -240,7 +240,7 @@ impl Market {
             let text = format!("Too many replaces of the order (limit {IDS_MAX}): cancel it");
             return Err((Why::Other, text));
         }
-        // Once an order is triggered, its stop price has no effect.
+        // After the order was triggered, its stop price has no effect.
         let waits = instrument
             .book
             .order(id)
@@ -256,7 +256,7 @@ impl Market {
         Ok((terms, change))
     }
 
-    /// The open order that a cancel or replace names, and the index of its instrument.
+    /// The open order that a cancel or replace refers to, and the index of its instrument.
     fn named(&self, request: &MemberRequest<'_>) -> Result<(u64, usize), Objection> {
         let fields = request.fields;
         let orig_cl_ord_id = fields.text(tag::ORIG_CL_ORD_ID);
@@ -287,7 +287,7 @@ impl Market {
         Ok((order.id, order.instrument as usize))
     }
 
-    /// Why a request is rejected if its order is closed; `None` if the order is open.
+    /// The reason for rejecting a request because its order is closed; `None` if the order is open.
     pub(super) fn too_late(&self, id: u64) -> Option<Objection> {
         let what = match self.orders.get(id)?.closed? {
             b'2' => "filled",
@@ -318,7 +318,7 @@ impl Market {
     fn mass_cancel(&mut self, request: &MemberRequest<'_>) {
         let time = self.time(request.member, request.at);
         let dialect = self.dialect(request.member);
-        // The OrderMassCancelReport(r) has its own OrderID(37).
+        // The OrderMassCancelReport(r) has an OrderID(37) of its own.
         self.last_order += 1;
         let number = self.last_order;
         let chosen = self.chosen(request, tag::MASS_CANCEL_REQUEST_TYPE, b"1");
@@ -358,7 +358,7 @@ impl Market {
 
     fn mass_status(&mut self, request: &MemberRequest<'_>) {
         let mut more = FieldWriter::default();
-        // Reports of FIX 4.3 neither name the request nor give the number of reports.
+        // Reports of FIX 4.3 have neither the id of the request nor the number of reports.
         let counts = self.dialect(request.member) >= Dialect::Fix44;
         if counts {
             let id = request.fields.text(tag::MASS_STATUS_REQ_ID);
@@ -401,8 +401,8 @@ impl Market {
         }
     }
 
-    /// The open orders of a member that a mass request selects, by ascending id: all, or those in a symbol. An error
-    /// has MassCancelRejectReason(532) and the text.
+    /// The open orders of a member that a mass request selects, sorted by id: all orders, or those in one symbol. An
+    /// error has MassCancelRejectReason(532) and the text.
     fn chosen(
         &self,
         request: &MemberRequest<'_>,
@@ -436,7 +436,7 @@ impl Market {
             .collect())
     }
 
-    /// Rejects a new order: the report has an OrderID and an ExecID, but the order is not remembered.
+    /// Rejects a new order. The report has an OrderID and an ExecID, but the order is not remembered.
     pub(super) fn reject(&mut self, request: &MemberRequest<'_>, (why, text): Objection) {
         self.last_order += 1;
         self.last_exec += 1;
@@ -484,7 +484,7 @@ impl Market {
         self.tell(request.member, b'9', body);
     }
 
-    /// Reject reason and Text(58) for a member whose order the book refused.
+    /// The reject reason and Text(58) for an order that the book refused.
     fn refused(&self, index: usize, reason: RefusedOrder) -> Objection {
         let instrument = &self.instruments[index];
         let state = instrument.book.state();

@@ -12,7 +12,7 @@ use crate::outgoing::Report;
 use crate::report::{self, Entry, Said};
 use crate::spread::{self, LegTrade};
 
-/// The request that causes events: its ClOrdID(11), and the ClOrdID(11) that the order had before.
+/// The request that caused events: its ClOrdID(11), and the ClOrdID(11) that the order had before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cause<'a> {
     pub(super) cl_ord_id: &'a [u8],
@@ -62,7 +62,7 @@ impl Market {
                 } => {
                     self.instruments[index].count_trade(price, quantity);
                     let [mut first, mut second] = [(buy, buy_leaves), (sell, sell_leaves)];
-                    // The order that was in the book is reported first.
+                    // The order that was in the book already is reported before the incoming order.
                     if aggressor == Some(Side::Buy) {
                         core::mem::swap(&mut first, &mut second);
                     }
@@ -76,8 +76,8 @@ impl Market {
         }
     }
 
-    /// Which other reports the report of an event includes. Over TMP an order that trades or is deleted on entry has no
-    /// separate report for the entry, and no separate report for a deletion after a trade. For `Accepted` and
+    /// Which other events the report of an event includes. Over TMP, an order that trades or is deleted on entry gets
+    /// no separate report for the entry, and no separate report for a deletion after a trade. For `Accepted` and
     /// `Cancelled`, the result says whether the report of another event includes them.
     fn entry(&self, events: &[BookEvent], place: usize, id: u64) -> Entry {
         let member = self.orders.get(id).map(|order| order.member);
@@ -129,10 +129,10 @@ impl Market {
         self.report_trade(at, id, (quantity, price), entry);
     }
 
-    /// Reports a trade of an order, and for a spread also its legs.
+    /// Reports a trade of an order; for a spread also the trades of its legs.
     pub(super) fn report_trade(&mut self, at: Timestamp, id: u64, last: (u64, i64), entry: Entry) {
         let legs = self.leg_trades(id, last);
-        // ExecID of the trade's report; the reports of the legs have the next ExecIDs.
+        // The report of the trade has this ExecID; the reports of the legs have the next ones.
         let exec_id = self.last_exec + 1;
         if let Some(order) = self.orders.get_mut(id) {
             let (lots, ticks) = last;
@@ -162,7 +162,7 @@ impl Market {
         spread::trade(spread, leg, order.side, last)
     }
 
-    /// Reports both legs of a trade to a FIX member; TMP has both legs in one report.
+    /// Reports both legs of a trade to a FIX member. TMP reports both legs in one message, together with the trade.
     fn report_legs(&mut self, at: Timestamp, id: u64, trades: &[LegTrade; 2]) {
         let Some(order) = self.orders.get(id) else {
             return;
@@ -186,7 +186,7 @@ impl Market {
         }
     }
 
-    /// Reports an order removed from its book unfilled.
+    /// Reports that an order was removed from its book unfilled.
     pub(super) fn cancelled(
         &mut self,
         at: Timestamp,
@@ -210,7 +210,8 @@ impl Market {
         self.report(at, id, &said);
     }
 
-    /// Writes a report on an order to its member. A status report gets no ExecID, since it is no execution.
+    /// Sends the member a report on an order. A status report gets no ExecID of its own, because it reports no
+    /// execution.
     pub(super) fn report(&mut self, at: Timestamp, id: u64, said: &Said<'_>) {
         let Some(order) = self.orders.get(id) else {
             return;
@@ -245,7 +246,7 @@ impl Market {
     }
 }
 
-/// Text(58) for an order that was not cancelled by its member.
+/// Text(58) for an order that was cancelled, but not by its member.
 fn words(reason: CancelReason) -> &'static str {
     match reason {
         CancelReason::Requested => "",

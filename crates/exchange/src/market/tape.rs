@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use fixwire_book::BookEvent;
 use fixwire_protocol::Timestamp;
 
-/// A trade, as market data has it.
+/// A trade, as published in market data.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TapeTrade {
     pub(crate) instrument: u32,

@@ -22,7 +22,7 @@ pub(super) struct Terms {
     pub(super) display: Option<u64>,
 }
 
-/// The quantity and the prices of a request.
+/// The quantity and the prices of a request, in lots and ticks.
 pub(super) fn terms(
     instrument: &Instrument,
     fields: RequestFields<'_>,

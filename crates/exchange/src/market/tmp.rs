@@ -16,8 +16,8 @@ use crate::tmp::ticket::{TmpTicket, order_key};
 use crate::tmp::{reports, request};
 
 impl Market {
-    /// The broker's order with this `order_no`, or a side of its quote, whichever of its lines entered it. The
-    /// `order_no` of a rejected order may be used again.
+    /// The broker's order with this `order_no`, or one side of a quote with this `order_no`, whichever of the
+    /// broker's lines entered it. The `order_no` of a rejected order may be used again.
     pub(crate) fn tmp_order(
         &self,
         fcm_id: u16,
@@ -42,7 +42,7 @@ impl Market {
         let ticket = TmpTicket::read(request.fields.text(tag::CL_ORD_ID));
         ticket.is_some_and(|it| {
             let sides = match it.quote_side {
-                // The broker may already have the other side of the same quote.
+                // The broker may already have the other side of the same quote: that has the same `order_no`.
                 Some(side) => [side, side],
                 None => [TmpSide::BUY, TmpSide::SELL],
             };
@@ -51,7 +51,7 @@ impl Market {
         })
     }
 
-    /// Answers a query with the state of the order that OrigClOrdID(41) names.
+    /// Answers a query with the state of the order that OrigClOrdID(41) identifies.
     pub(super) fn tmp_status(&mut self, request: &MemberRequest<'_>) {
         let order = request.fields.text(tag::ORIG_CL_ORD_ID);
         let Some(id) = self.orders.find(request.member, order) else {
@@ -65,7 +65,7 @@ impl Market {
         self.report(request.at, id, &said);
     }
 
-    /// Rejects a request that reaches no book; OrdRejReason(103) has the status.
+    /// Rejects a request that reaches no book; its OrdRejReason(103) has the status code.
     pub(super) fn tmp_refuse(&mut self, request: &MemberRequest<'_>) {
         let exec_id = self.next_exec();
         if let Some((via, frame)) = reports::refused(request.fields, exec_id) {
@@ -73,7 +73,7 @@ impl Market {
         }
     }
 
-    /// The ExecID of a reject: each report has one, an R03 too.
+    /// The ExecID of a reject. Each report has an ExecID, and so has an R03.
     fn next_exec(&mut self) -> u64 {
         self.last_exec += 1;
         self.last_exec
@@ -94,7 +94,7 @@ impl Market {
         self.tell(ticket.via, b'9', frame);
     }
 
-    /// Sends R03 for a change or cancel of an order.
+    /// Sends an R03 for a change or cancel of an order.
     pub(super) fn tmp_cancel_reject(
         &mut self,
         request: &MemberRequest<'_>,
@@ -105,7 +105,7 @@ impl Market {
         let status = match (why, order.and_then(|order| order.closed)) {
             (Why::TooLate, Some(b'2')) => TmpStatus::FILLED,
             (Why::TooLate, Some(_)) => TmpStatus::CANCELLED,
-            // A script has filled the order in the meantime.
+            // A script has filled the order meanwhile.
             (Why::TooLate, None) => TmpStatus::QUANTITY,
             _ => {
                 let code = Dialect::Tmp.cxl_rej_reason(why);
@@ -116,8 +116,8 @@ impl Market {
         self.tmp_reject(request, status, exec_id);
     }
 
-    /// Builds a request of a TMP member again when a script answers it, since the order may have changed after the
-    /// request arrived. `None` for members that do not use TMP.
+    /// Builds the request of a TMP member again when a script answers it, because the order may have changed since
+    /// the request arrived. `None` for a member that does not use TMP.
     pub(super) fn tmp_asked(&self, id: u64, fields: &[u8]) -> Option<(Asking, Box<[u8]>)> {
         let order = self.orders.get(id)?;
         if self.dialect(order.member) != Dialect::Tmp {

@@ -57,7 +57,7 @@ impl Market {
         }
     }
 
-    /// Cancels or corrects a trade for an operator.
+    /// Cancels or corrects a trade on behalf of an operator.
     pub(super) fn change_trade(
         &mut self,
         at: Timestamp,
@@ -90,7 +90,7 @@ impl Market {
         self.report(at, id, &said);
     }
 
-    /// Corrects a trade; without a new price the trade keeps its price.
+    /// Corrects a trade. Without a new price, the trade keeps its price.
     pub(super) fn correct(
         &mut self,
         at: Timestamp,
@@ -129,8 +129,8 @@ impl Market {
         }
     }
 
-    /// Returns the remaining quantity of an order to its book. Scripted orders are in no book, and closed orders
-    /// stay closed.
+    /// Returns the remaining quantity of an order to its book. Does nothing for a scripted order, which is in no
+    /// book, and for a closed order, which stays closed.
     fn reinstate(&mut self, at: Timestamp, id: u64) {
         if self.scripted.get(id).is_some() {
             return;

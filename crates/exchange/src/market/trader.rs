@@ -1,8 +1,9 @@
 //! A trader of the exchange: it quotes both sides of an instrument around a random walk, and trades now and then.
 //!
-//! Its orders are of no member: they are in the book only, and nobody gets their reports. Each step is an event, and takes its
-//! numbers from the trader's own generator. So the same seed, with the same orders of members between the same steps, gives
-//! the same market, and a restart goes on where the trader was.
+//! The orders of a trader belong to no member: they are only in the book, and nobody receives reports on them. Each
+//! step is an event, and its random numbers come from the trader's own generator. So the same seed gives the same
+//! market, if members send the same orders between the same steps; and after a restart the trader continues where it
+//! stopped.
 
 use alloc::vec::Vec;
 
@@ -21,9 +22,9 @@ pub(crate) struct Trader {
     pub(crate) terms: TraderTerms,
     /// The state of the trader's random number generator.
     pub(crate) random: u64,
-    /// The trader's best bid, in ticks; its best offer is higher by the spread.
+    /// The trader's best bid, in ticks. Its best offer is higher by the spread.
     pub(crate) bid: i64,
-    /// OrderIDs of the trader's quotes. Some may have traded since the last step.
+    /// OrderIDs of the trader's quotes. Some of the quotes may have traded since the last step.
     pub(crate) quotes: Vec<u64>,
     /// Time of the trader's next step.
     pub(crate) due: Timestamp,
@@ -49,7 +50,8 @@ impl Trader {
         }
     }
 
-    /// Moves the price, quotes around it, and sometimes trades. `last_order` is the last assigned OrderID.
+    /// Takes one step: moves the price, quotes around it, and sometimes trades. `last_order` is the last OrderID
+    /// assigned.
     pub(super) fn step(
         &mut self,
         at: Timestamp,
@@ -72,7 +74,7 @@ impl Trader {
         self.random = random.state();
     }
 
-    /// Moves the price by at most `volatility`; at its limits the price moves back.
+    /// Moves the price by at most `volatility`. At its limits, the price moves back.
     fn walk(&mut self, random: &mut Random) {
         let TraderTerms {
             volatility,
@@ -103,7 +105,7 @@ impl Trader {
         (0..levels).map(move |level| best + step * level)
     }
 
-    /// Cancels the quotes at other prices, and enters the quotes that are missing.
+    /// Cancels quotes at prices that are no longer quoted, and enters missing quotes.
     fn quote(
         &mut self,
         random: &mut Random,

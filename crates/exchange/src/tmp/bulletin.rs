@@ -15,7 +15,7 @@ pub(crate) struct KeptBulletin {
 }
 
 impl KeptBulletin {
-    /// The R14 for this request; request 0 for an unsolicited R14.
+    /// The R14 for this request. An unsolicited R14 has request number 0.
     pub(crate) fn frame(
         &self,
         fcm_req_id: u32,
@@ -33,7 +33,7 @@ impl KeptBulletin {
     }
 }
 
-/// An R14 as a frame, with an empty header.
+/// An R14 as a frame whose header is empty.
 pub(crate) fn frame(bulletin: &R14<'_>) -> Vec<u8> {
     let mut frame = alloc::vec![0; R14::SIZE + bulletin.data.len()];
     let encoded = bulletin.encode(&TmpHeader::default(), &mut frame);

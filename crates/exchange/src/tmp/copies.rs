@@ -1,4 +1,4 @@
-//! Reports of TMP orders for lines that subscribe to copies (R06), and the subscriptions of such a line.
+//! Reports on TMP orders for lines that subscribe to copies (R06), and the subscriptions of these lines.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -10,7 +10,7 @@ use fixwire_tmp::uncertain::{ReportTarget, is_subscribed};
 
 use crate::tmp::store::KEPT_MAX;
 
-/// The last reports of TMP orders, in the order of their rpt_seq. Only notes change it.
+/// The last reports on TMP orders, sorted by rpt_seq. Only notes change them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ReportCopies {
     /// Number of reports that were removed from the beginning.
@@ -20,7 +20,7 @@ pub(crate) struct ReportCopies {
 }
 
 impl ReportCopies {
-    /// Keeps a report of an R02; an R06 has no room for the symbol of an R32.
+    /// Keeps an R02. An R32 is not kept, because an R06 has no room for its symbol.
     pub(crate) fn keep(&mut self, member: u32, frame: &[u8]) {
         if report(frame).is_none() {
             return;
@@ -32,7 +32,7 @@ impl ReportCopies {
         }
     }
 
-    /// Position of the first report to send for a subscription from `req_seq` on.
+    /// Position of the first report for a subscription that starts at `req_seq`.
     pub(crate) fn first(&self, req_seq: u32) -> u64 {
         let is_before = |(_, frame): &(u32, Box<[u8]>)| {
             report(frame).is_some_and(|it| !is_subscribed(it.rpt_seq, req_seq))
@@ -40,8 +40,8 @@ impl ReportCopies {
         self.removed + self.reports.partition_point(is_before) as u64
     }
 
-    /// The report at a position, and the member that received it. If that report was removed, `place` moves to the
-    /// first report that is kept.
+    /// The report at a position, and the member that received it. If the report was removed, `place` is moved to the
+    /// oldest report that is kept.
     pub(crate) fn get(&self, place: &mut u64) -> Option<(u32, R02)> {
         *place = (*place).max(self.removed);
         let at = usize::try_from(*place - self.removed).ok()?;
@@ -54,7 +54,7 @@ fn report(frame: &[u8]) -> Option<R02> {
     TmpFrame::read(frame).ok()?.body().ok()
 }
 
-/// A subscription of a line, until its connection ends.
+/// A subscription of a line. It ends when the line's connection ends.
 #[derive(Clone, Debug)]
 pub(crate) struct CopySubscription {
     /// Index of the subscribed line.
@@ -66,7 +66,7 @@ pub(crate) struct CopySubscription {
     pub(crate) next: u64,
     /// Time until which a fault holds the next copy back.
     pub(crate) until: Option<Mono>,
-    /// A copy that a fault sends after the next copy.
+    /// A copy that a fault sends after the copy that follows it.
     pub(crate) behind: Option<R06>,
 }
 

@@ -13,15 +13,16 @@ use fixwire_tmp::{
 /// A link of the engine over which a member speaks TMP.
 #[derive(Clone, Debug)]
 pub struct ExchangeTmpLine {
-    /// The line's name, which identifies its orders and MsgSeqNums after a restart. No session has the same name.
+    /// The line's name. After a restart, its orders and MsgSeqNums are found by this name. No session may have the
+    /// same name.
     pub name: String,
     /// Login, limits and heartbeats of the line.
     pub settings: ExchangeLinkSettings,
 }
 
 impl ExchangeTmpLine {
-    /// The framing of TMP, for the engine's link. The engine does not verify checksums: the line does, so that it
-    /// can answer a wrong checksum with status 93, and can send one as an injected fault.
+    /// The framing of TMP, for the engine's link. The engine does not verify checksums. The line verifies them, so
+    /// that it can answer a wrong checksum with status 93, and so that a fault can send one.
     #[must_use]
     pub const fn framing() -> Framing {
         Framing::big_endian(0, 2)
@@ -35,16 +36,16 @@ impl ExchangeTmpLine {
 pub(crate) struct TmpLine {
     pub(crate) name: String,
     pub(crate) settings: ExchangeLinkSettings,
-    /// The link; `None` until it is used. It begins with the MsgSeqNums of the notes.
+    /// The link; `None` until its first use. It begins with the MsgSeqNums in the notes.
     pub(crate) link: Option<LinkExchange>,
-    /// CancelOrderSec of the last login: the exchange refuses orders that are older than this number of seconds; 0:
-    /// never.
+    /// CancelOrderSec of the last login: the exchange refuses orders that are older than this number of seconds; 0
+    /// means no limit.
     pub(crate) cancel_order_sec: u8,
     /// The last warning, or the reason of the last disconnect.
     pub(crate) last: String,
-    /// Why the exchange refused the member, for the event about the disconnect.
+    /// Why the exchange refused the member; for the event about the disconnect.
     pub(crate) refused: Option<&'static str>,
-    /// The reason of a disconnect for which the outbox has had no room yet.
+    /// The reason of a disconnect that waits because the outbox had no room for it.
     pub(crate) ending: Option<Hangup>,
     /// Arrival time of the last accepted R13.
     pub(crate) asked: Option<Mono>,
@@ -64,25 +65,26 @@ impl TmpLine {
         }
     }
 
-    /// Whether the line gets copies of reports; such a line sends no orders.
+    /// Whether the line receives copies of reports. Such a line sends no orders.
     pub(crate) fn gets_copies(&self) -> bool {
         let code = self.settings.ap_code;
         matches!(code, ApCode::DROP_COPY | ApCode::CLEARING_MEMBER)
     }
 
-    /// The link; at its first use it is created with these MsgSeqNums.
+    /// The link. Its first use creates it, with these MsgSeqNums.
     pub(crate) fn link(&mut self, numbers: LinkNumbers) -> &mut LinkExchange {
         let settings = &self.settings;
         self.link
             .get_or_insert_with(|| LinkExchange::new(settings.clone(), numbers))
     }
 
-    /// The link, if it was used since the start.
+    /// The link, if it was used since this process started.
     pub(crate) fn used(&mut self) -> Option<&mut LinkExchange> {
         self.link.as_mut()
     }
 
-    /// Sets the link, whose connection is about to close, back to the MsgSeqNums of the notes: it may be ahead of them.
+    /// Sets the link back to the MsgSeqNums in the notes, because the link may be ahead of them. Its connection is
+    /// about to close.
     pub(crate) fn rewind(&mut self, numbers: LinkNumbers) {
         if let Some(link) = &mut self.link {
             link.rewind(numbers);
@@ -114,7 +116,7 @@ impl TmpLine {
         )
     }
 
-    /// The reason of a closed connection for an event; the whole sentence is kept for the query `lines`.
+    /// The reason of a closed connection, for an event. The whole sentence is kept for the query `lines`.
     pub(crate) fn end(&mut self, end: &LinkEnd) -> &'static str {
         self.last = end.to_string();
         let refused = self.refused.take();
@@ -137,7 +139,7 @@ impl TmpLine {
     }
 }
 
-/// The clocks for a link.
+/// The two clocks, in the form that links use.
 pub(crate) fn link_now(now: Now) -> LinkNow {
     LinkNow {
         mono_ns: now.mono.0,

@@ -1,4 +1,4 @@
-//! Reports to TMP members: R02 and R03 as frames, before the link writes the header.
+//! Reports to TMP members: R02 and R03 as frames; the link writes their header later.
 
 use alloc::vec::Vec;
 
@@ -25,12 +25,12 @@ const TO_TRADER: u8 = 4;
 /// A report: the member that gets it, its MsgType for faults and checkpoints, and its frame.
 pub(crate) type TmpReport = (u32, u8, Vec<u8>);
 
-/// Values of a report that depend on what has happened to the order.
+/// The values of a report that depend on what happened to the order.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     exec_type: TmpExecType,
     status: TmpStatus,
-    /// Lots that remained before the event.
+    /// Remaining quantity of the order before the event, in lots.
     before: u64,
 }
 
@@ -43,10 +43,10 @@ pub(crate) fn execution(
     said: &Said<'_>,
 ) -> Option<TmpReport> {
     let current = TmpTicket::read(order.cl_ord_id())?;
-    // A report about a request has the values of this request, whether the request has changed the order or not.
+    // A report about a request has the values of that request, whether the request has changed the order or not.
     let asked = said.cl_ord_id.and_then(TmpTicket::read);
     let ticket = match said.kind {
-        // A script reports this about the order itself, whichever changes it has accepted before.
+        // With these, a script reports on the order itself, whatever changes it has accepted before.
         Kind::New | Kind::Rejected => entered(order).unwrap_or(current),
         _ => asked.unwrap_or(current),
     };
@@ -74,7 +74,7 @@ pub(crate) fn execution(
             let before = if said.entry.ends { rest } else { left };
             (ticket.home, fill(status, before.saturating_add(last)))
         }
-        // The exchange deletes the rest: the report is a fill of quantity 0, after which nothing is left.
+        // The exchange deletes the rest: this is reported as a fill of quantity 0, after which nothing is left.
         Kind::Canceled | Kind::Expired | Kind::DoneForDay => {
             (ticket.home, fill(deleted(order), rest))
         }
@@ -129,7 +129,7 @@ fn fill(status: TmpStatus, before: u64) -> Change {
     }
 }
 
-/// Status of a report that the exchange has deleted the remaining quantity of an order.
+/// Status code of the report that the exchange has deleted the remaining quantity of an order.
 fn deleted(order: &Order) -> TmpStatus {
     match order.time_in_force {
         b'3' if order.filled == 0 => TmpStatus::IOC_KILLED,
@@ -166,7 +166,7 @@ fn venue_execution<const SYMBOL: usize>(
         .notional
         .saturating_mul(i128::from(instrument.tick.mantissa))
         .saturating_mul(i128::from(instrument.lot.mantissa));
-    // A fill of an instrument that is no spread has no legs.
+    // A fill of an instrument that is not a spread has no legs.
     let legs = of_legs.unwrap_or_default();
     Some(VenueExecution {
         status: change.status,
@@ -198,15 +198,16 @@ fn venue_execution<const SYMBOL: usize>(
         org_trans_time: time(entered.map_or(ticket.at, |it| it.at)),
         transact_time: time(at.0.max(0).cast_unsigned()),
         target_id: TO_TRADER,
-        // The low 32 bits of the ExecID: unique for more reports than there are in a day, and each report has its own
-        // ExecID.
+        // The low 32 bits of the ExecID. They are unique, because each report has an ExecID of its own and a day has
+        // fewer reports.
         uniq_id: exec_id as u32,
         rpt_seq: exec_id as u32,
         protocol_type: OVER_TMP,
     })
 }
 
-/// The R03 for a request that reaches no book, and the member that gets it; OrdRejReason(103) has the status.
+/// The R03 for a request that reaches no book, and the member that receives it. OrdRejReason(103) has the status
+/// code.
 pub(crate) fn refused(fields: RequestFields<'_>, exec_id: u64) -> Option<(u32, Vec<u8>)> {
     let ticket = TmpTicket::read(fields.text(tag::CL_ORD_ID))?;
     let status = fields.get(tag::ORD_REJ_REASON).and_then(number);
@@ -216,7 +217,7 @@ pub(crate) fn refused(fields: RequestFields<'_>, exec_id: u64) -> Option<(u32, V
     Some((ticket.via, reject(&ticket, status, side, exec_id)))
 }
 
-/// The R03 for the request of a ticket, and the member that gets it.
+/// The R03 for the request of a ticket, and the member that receives it.
 pub(crate) fn reject(
     ticket: &TmpTicket,
     status: TmpStatus,
@@ -235,7 +236,7 @@ pub(crate) fn reject(
     })
 }
 
-/// Converts an R02 or R32 to its short form for lines that get R22; leaves other frames unchanged.
+/// Converts an R02 or R32 to its short form, for lines that use R22. Other frames stay unchanged.
 pub(crate) fn shorten(frame: &mut Vec<u8>) {
     let short = TmpFrame::read(frame)
         .ok()
@@ -249,7 +250,7 @@ pub(crate) fn shorten(frame: &mut Vec<u8>) {
     }
 }
 
-/// A message as a frame with an empty header; the link writes the header.
+/// A message as a frame whose header is empty; the link writes the header.
 pub(crate) fn encode<'a, T: TmpLayout<'a>>(message: &T) -> Vec<u8> {
     let mut frame = alloc::vec![0; T::SIZE];
     // The message has no data of variable length, so it fits.
@@ -267,7 +268,7 @@ pub(crate) fn side(side: u8) -> TmpSide {
     }
 }
 
-/// Whether the quantity of an order that does not trade at once is cancelled.
+/// Whether the part of an order that does not trade at once is cancelled.
 pub(crate) fn is_immediate(time_in_force: TmpTimeInForce) -> bool {
     matches!(time_in_force, TmpTimeInForce::IOC | TmpTimeInForce::FOK)
 }
@@ -276,7 +277,7 @@ fn price(ticks: i64, instrument: &Instrument) -> i32 {
     wire_price(instrument.price(ticks))
 }
 
-/// A price in TMP, whose unit is the last decimal of the tick. A spread has the decimals of its legs.
+/// A price in TMP. Its unit is the last decimal of the tick; a spread has the decimals of its legs.
 fn wire_price(price: Decimal) -> i32 {
     let price = price.mantissa;
     i32::try_from(price).unwrap_or(if price < 0 { i32::MIN } else { i32::MAX })

@@ -1,4 +1,4 @@
-//! Requests of TMP members, converted to the form of notes.
+//! Requests of TMP members, converted to the form that notes use.
 
 use alloc::vec::Vec;
 
@@ -19,7 +19,7 @@ use crate::orders::Order;
 use crate::tmp::reports::is_immediate;
 use crate::tmp::ticket::TmpTicket;
 
-/// A request with the fields of a note.
+/// A request of a TMP member, in the form that notes use.
 #[derive(Debug)]
 pub(crate) struct TmpRequest {
     /// The member whose order the request is about.
@@ -28,7 +28,7 @@ pub(crate) struct TmpRequest {
     pub(crate) fields: Vec<u8>,
 }
 
-/// The line on which a request arrived.
+/// The line on which a request arrived, and facts about its arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TmpAsker {
     pub(crate) member: u32,
@@ -36,14 +36,14 @@ pub(crate) struct TmpAsker {
     pub(crate) fcm_id: u16,
     /// The market of the line.
     pub(crate) system: SystemType,
-    /// The status of a normal reply: 0 or a warning.
+    /// The status code of a normal reply: 0 or a warning.
     pub(crate) status: TmpStatus,
-    /// MsgSeqNum of the request, and when it arrived, in nanoseconds since 1970.
+    /// MsgSeqNum of the request; and its arrival time, in nanoseconds since 1970.
     pub(crate) msg_seq_num: u32,
     pub(crate) at: u64,
 }
 
-/// The request of an R01 or R31, or its reject.
+/// The request in an R01 or R31, or its reject.
 pub(crate) fn order<const SYMBOL: usize>(
     market: &Market,
     from: &TmpAsker,
@@ -63,7 +63,7 @@ pub(crate) fn order<const SYMBOL: usize>(
     translated.unwrap_or_else(|status| refused(from, entry, status))
 }
 
-/// The reject of an R01 or R31, with this status.
+/// The reject of an R01 or R31, with this status code.
 pub(crate) fn refused<const SYMBOL: usize>(
     from: &TmpAsker,
     entry: &OrderEntry<SYMBOL>,
@@ -72,8 +72,8 @@ pub(crate) fn refused<const SYMBOL: usize>(
     rejected(&ticket(from, entry), entry.side, status)
 }
 
-/// The two orders of an R09 or R39, or their rejects; if `status` is given, both are rejected. Each side is a separate
-/// limit order.
+/// The two orders in an R09 or R39, or their rejects. Both are rejected if `status` is given. Each side is a limit
+/// order of its own.
 pub(crate) fn quote<const SYMBOL: usize>(
     market: &Market,
     from: &TmpAsker,
@@ -131,7 +131,7 @@ fn new_order<const SYMBOL: usize>(
     let index = market.instrument(text(entry)?).ok_or(TmpStatus::PRODUCT)?;
     let instrument = &market.instruments[index];
     if instrument.lot.scale != 0 {
-        // A quantity over TMP is a whole number, so the lot must be one too.
+        // Quantities over TMP are whole numbers, so the lot must be a whole number too.
         return Err(TmpStatus::PRODUCT);
     }
     if entry.side.name().is_none() {
@@ -213,8 +213,8 @@ fn change<const SYMBOL: usize>(
     })
 }
 
-/// MsgType and fields of the replace or cancel that a ticket stands for, for an order in its present state. They are
-/// computed again when a script answers the request later.
+/// MsgType and fields of the replace or cancel that a ticket stands for, given the present state of the order. When a
+/// script answers the request later, they are computed again.
 pub(crate) fn changed(
     order: &Order,
     instrument: &Instrument,
@@ -269,7 +269,7 @@ pub(crate) fn changed(
             new_price = asked_price;
             RequestMsgType::Replace
         }
-        // A cancel, or a change that comes too late.
+        // A cancel, or a change that arrives too late.
         _ => RequestMsgType::Cancel,
     };
     let mut fields = FieldWriter::default();
@@ -321,7 +321,7 @@ fn ticket<const SYMBOL: usize>(from: &TmpAsker, entry: &OrderEntry<SYMBOL>) -> T
     }
 }
 
-/// The symbol of a request as text. A symbol in numbers would need a product list, which the exchange does not have.
+/// The symbol of a request as text. A numeric symbol would need a product list, which the exchange does not have.
 fn text<const SYMBOL: usize>(entry: &OrderEntry<SYMBOL>) -> Result<&[u8], TmpStatus> {
     match TmpSymbol::read(entry.symbol_type, &entry.symbol) {
         Ok(TmpSymbol::Text(text)) => Ok(text),
@@ -329,8 +329,8 @@ fn text<const SYMBOL: usize>(entry: &OrderEntry<SYMBOL>) -> Result<&[u8], TmpSta
     }
 }
 
-/// The limit price of a market order with protection: the best price of the other side, else the last price, else the
-/// reference price.
+/// The limit price of a market order with protection: the best price of the other side; without one, the last price;
+/// without that, the reference price.
 fn protected(instrument: &Instrument, side: TmpSide) -> Option<Decimal> {
     let book = &instrument.book;
     let other = if side == TmpSide::BUY {
@@ -343,7 +343,7 @@ fn protected(instrument: &Instrument, side: TmpSide) -> Option<Decimal> {
     Some(instrument.price(ticks))
 }
 
-/// A price in TMP as a decimal; its unit is the last decimal of the tick.
+/// A price in TMP as a decimal. Its unit is the last decimal of the tick.
 fn price(price: i32, instrument: &Instrument) -> Decimal {
     Decimal {
         mantissa: i64::from(price),

@@ -1,5 +1,5 @@
-//! The state of a TMP line that is kept after its connection closes: MsgSeqNums, and frames that a login may request
-//! again.
+//! The state of a TMP line that is kept when its connection closes: MsgSeqNums, and frames that a later login may
+//! request.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -28,7 +28,7 @@ impl TmpStore {
         }
     }
 
-    /// Keeps a frame; `None` if its MsgSeqNum does not follow the last one.
+    /// Keeps a frame; `None` if its MsgSeqNum is not the next one.
     pub(crate) fn keep(&mut self, msg_seq_num: u32, frame: &[u8]) -> Option<()> {
         if self.outbound.checked_add(1)? != msg_seq_num {
             return None;
@@ -48,7 +48,7 @@ impl TmpStore {
     }
 }
 
-/// The kept frames of a line, from which a login gets what it requests.
+/// The kept frames of a line, from which a login receives those that it requests.
 pub(crate) struct KeptFrames<'a>(pub(crate) Option<&'a TmpStore>);
 
 impl ResendStore for KeptFrames<'_> {

@@ -1,8 +1,8 @@
-//! A ticket: values of a TMP member's request that are not terms of its order, encoded as a ClOrdID.
+//! A ticket: the values in a TMP member's request that are not terms of the order, encoded as a ClOrdID.
 //!
-//! The first ClOrdID of a TMP member's order has its broker and order number, the second is the ticket of the R01
-//! that entered it, and one ticket for each successful change follows. Reports are made from the last ticket. The
-//! two orders of a quote share their order number: the first ClOrdID of each ends with its side.
+//! The first ClOrdID of a TMP member's order has the broker and the order number. The second is the ticket of the R01
+//! that entered the order; each successful change adds a ticket. Reports are made from the last ticket. The two
+//! orders of a quote share an order number, so the first ClOrdID of each ends with its side.
 
 use alloc::vec::Vec;
 
@@ -10,16 +10,16 @@ use fixwire_tmp::{
     TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbolType, TmpTimeInForce,
 };
 
-/// Length of a ticket in bytes; the ticket of one side of a quote has one byte more. In notes, each byte is two
-/// hexadecimal digits.
+/// Length of a ticket in bytes. The ticket for one side of a quote has one byte more. In notes, each byte is written
+/// as two hexadecimal digits.
 const BYTES: usize = 50;
 
-/// Values of a TMP member's request that are not terms of its order.
+/// The values in a TMP member's request that are not terms of the order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TmpTicket {
-    /// The member that sent the request and gets the answer.
+    /// The member that sent the request and receives the answer.
     pub(crate) via: u32,
-    /// The member that gets the reports of later fills.
+    /// The member that receives the reports of later fills.
     pub(crate) home: u32,
     pub(crate) exec_type: TmpExecType,
     pub(crate) cm_id: u16,
@@ -32,12 +32,11 @@ pub(crate) struct TmpTicket {
     pub(crate) ord_type: TmpOrdType,
     pub(crate) time_in_force: TmpTimeInForce,
     pub(crate) position_effect: TmpPositionEffect,
-    /// The quantity of the request; for a reduction, the removed quantity.
+    /// The quantity in the request. For a reduction, this is the quantity to remove.
     pub(crate) qty: u16,
-    /// The status of a normal reply: 0 or a warning.
+    /// The status code of a normal reply: 0 or a warning.
     pub(crate) status: TmpStatus,
-    /// MsgSeqNum of the request. Together with the arrival time (nanoseconds since 1970) it identifies the
-    /// request.
+    /// MsgSeqNum of the request. MsgSeqNum and arrival time (nanoseconds since 1970) together identify the request.
     pub(crate) msg_seq_num: u32,
     pub(crate) at: u64,
     /// The side of the quote; `None` for any other order.
@@ -110,7 +109,8 @@ impl TmpTicket {
     }
 }
 
-/// The first ClOrdID of an order: order numbers are unique per broker, and each side of a quote is an order.
+/// The first ClOrdID of an order. Order numbers are unique per broker, and each side of a quote is an order of its
+/// own.
 pub(crate) fn order_key(fcm_id: u16, order_no: [u8; 5], quote_side: Option<TmpSide>) -> Vec<u8> {
     let mut out = Vec::with_capacity(16);
     put_hex(&mut out, &fcm_id.to_be_bytes());

@@ -1,4 +1,4 @@
-//! A book as a member has it, and the changes since then.
+//! The book as last sent to a member, and the changes since then.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use crate::fields::FieldWriter;
 use crate::instrument::{DayTrades, Instrument};
 use crate::market::tape::TapeTrade;
 
-/// Maximum number of entries on each side, also when a member requests the full book.
+/// Maximum number of entries on each side. The limit also applies when a member requests the full book.
 pub(crate) const DEPTH_MAX: usize = 500;
 
 bytes! {
@@ -51,7 +51,7 @@ bytes! {
 pub(crate) struct FeedTerms {
     /// Maximum number of entries of a side.
     pub(crate) depth: usize,
-    /// Whether there is one entry for each price, instead of one for each order.
+    /// Whether entries are aggregated by price (one entry per price); otherwise each order has an entry.
     pub(crate) is_aggregated: bool,
     pub(crate) types: Vec<MdEntryType>,
 }
@@ -62,7 +62,7 @@ impl FeedTerms {
     }
 }
 
-/// The key by which an entry on one side of the book is found again.
+/// What identifies an entry on one side of the book.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum LevelId {
     /// The price, in ticks.
@@ -71,7 +71,7 @@ pub(crate) enum LevelId {
     Order(u64),
 }
 
-/// An entry: a price, or an order, on one side of the book.
+/// An entry on one side of the book: a price, or an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct PublishedLevel {
     pub(crate) id: LevelId,
@@ -84,14 +84,14 @@ pub(crate) struct PublishedLevel {
 }
 
 impl PublishedLevel {
-    /// Whether the entry looks the same to a member, who also sees the position of an entry.
+    /// Whether a member sees no difference between both entries. A member also sees the position of an entry.
     fn is_same(&self, other: &Self) -> bool {
         let of = |it: &Self| (it.id, it.ticks, it.lots, it.orders, it.position == 1);
         of(self) == of(other)
     }
 }
 
-/// A book as a member has received it.
+/// The book as last sent to a member.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct PublishedBook {
     pub(crate) bids: Vec<PublishedLevel>,
@@ -116,7 +116,7 @@ impl PublishedBook {
     }
 }
 
-/// The entries of a side, the best first. Market orders of an auction call have no price and are not published.
+/// The entries of one side, the best first. Market orders in an auction call have no price and are not published.
 fn levels(instrument: &Instrument, side: Side, terms: &FeedTerms) -> Vec<PublishedLevel> {
     let level =
         |(position, (id, ticks, lots, orders)): (u32, (LevelId, i64, u64, u32))| PublishedLevel {

@@ -11,12 +11,12 @@ use crate::dialect::Dialect;
 use crate::fields::{VALUE_MAX, number};
 use crate::market::Market;
 
-/// How a member gets changes of a book.
+/// How a member gets the changes of a book.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum FeedUpdates {
     /// A snapshot only.
     Never,
-    /// A snapshot (W) with each change.
+    /// A snapshot (W) after each change.
     Full,
     /// Incremental updates (X).
     Incremental,
@@ -25,7 +25,7 @@ pub(crate) enum FeedUpdates {
 /// A request for market data.
 #[derive(Debug)]
 pub(super) enum FeedRequest {
-    /// Begins a subscription, or requests a snapshot only.
+    /// Starts a subscription, or requests a snapshot only.
     Begin {
         terms: FeedTerms,
         updates: FeedUpdates,
@@ -52,8 +52,8 @@ impl MdReject {
     }
 }
 
-/// Reads a request; an inner error is sent as MarketDataRequestReject(Y), an outer error says why the message cannot be
-/// answered.
+/// Reads a request. An inner error is answered with MarketDataRequestReject(Y); an outer error says why the message
+/// cannot be answered with it.
 pub(super) fn read(
     market: &Market,
     dialect: Dialect,
@@ -112,7 +112,7 @@ pub(super) fn read(
             [byte] => MdEntryType::of(*byte),
             _ => None,
         };
-        // The FIX dictionaries before FIX 4.4 have no entry type for the volume.
+        // In FIX dictionaries before 4.4, MDEntryType(269) has no value for the trade volume.
         let is_known = |it: &MdEntryType| *it != MdEntryType::Volume || dialect >= Dialect::Fix44;
         let Some(kind) = kind.filter(is_known) else {
             let value = String::from_utf8_lossy(value);
