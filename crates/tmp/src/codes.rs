@@ -1,4 +1,4 @@
-//! Enumerated fields: one byte each, any value can be read, known ones have names.
+//! Enumerated fields of one byte. Any value can be read; known values have names.
 
 use core::fmt;
 
@@ -13,7 +13,7 @@ macro_rules! codes {
         impl $name {
             $($(#[$value_doc])* pub const $value: Self = Self($code);)*
 
-            /// Its name; none for a value outside the set.
+            /// The name of the value; `None` for a value that is not defined.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
@@ -51,23 +51,23 @@ macro_rules! codes {
 }
 
 codes! {
-    /// ExecType: what a request asks for, or a report is about. A character.
+    /// ExecType: what a request asks for, or what a report is about. A character.
     TmpExecType, "48 new, 52 cancel, 53 reduce, 54 new with fill, 70 fill, 73 query, 77 or 109 price" {
         /// A new order. Reported as an acknowledgement.
         NEW = b'0' "new",
         /// Cancels the order.
         CANCEL = b'4' "cancel",
-        /// Reduces the order; the quantity is what to remove.
+        /// Reduces the order. The quantity is the quantity to remove.
         REDUCE = b'5' "reduce",
-        /// A new order's report that has a fill too.
+        /// The report on a new order that also has a fill.
         NEW_FILL = b'6' "new with fill",
         /// A fill.
         FILL = b'F' "fill",
-        /// Asks for the order's state.
+        /// Queries the state of the order.
         QUERY = b'I' "query",
-        /// Changes the price; later fills are reported on this link.
+        /// Changes the price. Later fills are reported on the link that sends this request.
         PRICE_HERE = b'M' "price, reports move here",
-        /// Changes the price; later fills are reported where they were.
+        /// Changes the price. Later fills are reported on the same link as before.
         PRICE = b'm' "price",
     }
     /// Side of an order, or of a leg.
@@ -83,7 +83,7 @@ codes! {
         MARKET = 1 "market",
         /// Limit.
         LIMIT = 2 "limit",
-        /// Market with protection: the exchange makes it a limit near the market.
+        /// Market order with protection: the exchange converts it to a limit order near the market.
         MARKET_WITH_PROTECTION = 3 "market with protection",
     }
     /// TimeInForce.
@@ -105,14 +105,14 @@ codes! {
         CLOSE = b'C' "close",
         /// Day trade.
         DAY_TRADE = b'D' "day trade",
-        /// Opens and offsets positions as specified; options only.
+        /// Opens or offsets positions as specified; for options only.
         AUTOMATIC = b'A' "automatic",
         /// Liquidation by the broker.
         LIQUIDATION = b'7' "liquidation",
         /// A quote.
         QUOTE = b'9' "quote",
     }
-    /// How the bytes of a symbol are to be read.
+    /// How the bytes of a symbol must be read.
     TmpSymbolType, "1 numeric of 20 bytes, 2 text of 20, 3 numeric of 40, 4 text of 40" {
         /// Numbers, 20 bytes.
         NUMERIC_20 = 1 "numeric, 20 bytes",
@@ -123,7 +123,7 @@ codes! {
         /// Text, 40 bytes.
         TEXT_40 = 4 "text, 40 bytes",
     }
-    /// Market and trading session.
+    /// Market (options or futures) and trading session (day or night).
     SystemType, "10 options day, 11 options night, 20 futures day, 21 futures night" {
         /// Options, regular session.
         OPTIONS_DAY = 10 "options day",
@@ -134,11 +134,11 @@ codes! {
         /// Futures, after-hours session.
         FUTURES_NIGHT = 21 "futures night",
     }
-    /// What a link is for.
+    /// The purpose of a link.
     ApCode, "4 trading, 6 trading with short reports, 7 drop copy, 8 clearing member" {
-        /// Trading; reports are R02 or R32.
+        /// Trading; reports on orders are R02 or R32.
         TRADING = 4 "trading",
-        /// Trading; reports are R22.
+        /// Trading; reports on orders are R22.
         TRADING_SHORT = 6 "trading with short reports",
         /// Drop copy (TMPDC).
         DROP_COPY = 7 "drop copy",
@@ -148,7 +148,7 @@ codes! {
 }
 
 impl SystemType {
-    /// Whether its products are options.
+    /// Whether the products of this market are options.
     #[must_use]
     pub const fn is_options(self) -> bool {
         matches!(self, Self::OPTIONS_DAY | Self::OPTIONS_NIGHT)
@@ -156,8 +156,8 @@ impl SystemType {
 }
 
 impl TmpPositionEffect {
-    /// Whether an order that is no quote may have it: O, C, D and 7; A for options only, where it opens and offsets
-    /// positions as specified.
+    /// Whether an order that is not a quote may have this value: O, C, D and 7. A is allowed for options only; there
+    /// it opens or offsets positions as specified.
     #[must_use]
     pub const fn is_of_orders(self, system: SystemType) -> bool {
         match self {
@@ -169,14 +169,15 @@ impl TmpPositionEffect {
 }
 
 impl TmpSymbolType {
-    /// Whether the symbol is made of numbers.
+    /// Whether the symbol is numeric.
     #[must_use]
     pub const fn is_numeric(self) -> bool {
         self.0 & 1 == 1
     }
 }
 
-/// The proof of a password: two of its digits, mixed with the number of L30. `Debug` masks it.
+/// The proof of a password: two of the password's digits, mixed with the number that L30 sent. `Debug` masks the
+/// value.
 #[derive(Clone, Copy, Default, Eq, PartialEq)]
 pub struct KeyValue(pub u8);
 

@@ -1,37 +1,37 @@
-//! Why bytes are not a message, or a value not one that its field may have.
+//! Why bytes are not a message, or why a field has a value that is not allowed.
 
 use core::fmt;
 
-/// A field of a frame that is wrong: message, field, offset, found and expected.
+/// A wrong field in a frame: message, field, offset, value found and value expected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FrameError {
-    /// The message, such as `R01`; `frame` while its type is unknown.
+    /// The message, such as `R01`; `frame` while the message type is unknown.
     pub message: &'static str,
-    /// The field, such as `checksum`; `length` is that of the bytes given.
+    /// The field, such as `checksum`. `length` is the number of bytes that were given.
     pub field: &'static str,
     /// Byte offset of the field in the frame.
     pub at: usize,
     /// What was found.
     pub found: u64,
-    /// What would be right.
+    /// The expected value.
     pub expected: TmpExpectedValue,
 }
 
-/// What a field should have had.
+/// The value that a field should have had.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TmpExpectedValue {
     /// This value.
     Exactly(u64),
-    /// This value or a greater one.
+    /// This value or a larger one.
     AtLeast(u64),
     /// This value or a smaller one.
     AtMost(u64),
-    /// One of these, as text.
+    /// One of these values, as text.
     OneOf(&'static str),
 }
 
 impl FrameError {
-    /// Whether the frame has the wrong number of bytes: status 92; all others are 93.
+    /// Whether the frame has the wrong number of bytes (status 92). All other errors are status 93.
     #[must_use]
     pub fn is_length(&self) -> bool {
         self.field == "length" || self.field == "msg_length"

@@ -1,4 +1,4 @@
-//! One frame: length, type and checksum are checked once, then its fields can be read.
+//! One frame. Length, type and checksum are checked once; then its fields can be read.
 
 use core::ops::Range;
 
@@ -7,12 +7,12 @@ use crate::header::{FRAME_BYTES_LEAST, LENGTH_ADDS, TYPE_AT, TmpHeader, checksum
 use crate::layout::{TmpLayout, TmpLayoutInfo};
 use crate::wire::{TmpTime, WireField};
 
-/// Where L40 has its key value.
+/// Byte offset of the key value in an L40.
 const KEY_VALUE_AT: usize = 26;
 /// MessageType of L40.
 const L40_CODE: u8 = 40;
 
-/// A frame whose length, type and checksum are right. Borrowed from the receive buffer.
+/// A frame whose length, type and checksum are correct. Borrowed from the receive buffer.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct TmpFrame<'a> {
     bytes: &'a [u8],
@@ -92,7 +92,7 @@ impl<'a> TmpFrame<'a> {
         self.info.name
     }
 
-    /// Its layout.
+    /// The layout of the message.
     #[inline]
     #[must_use]
     pub fn layout(&self) -> &'static TmpLayoutInfo {
@@ -111,29 +111,29 @@ impl<'a> TmpFrame<'a> {
         }
     }
 
-    /// The byte of a field after the header; zero beyond the body.
+    /// The byte at an offset after the header; zero after the end of the body.
     #[inline]
     pub(crate) fn byte(&self, at: usize) -> u8 {
         let body = &self.bytes[..self.bytes.len() - 1];
         body.get(at).copied().unwrap_or_default()
     }
 
-    /// Reads a whole frame of a known type, header and fields.
+    /// Reads a complete frame of a known type: header and fields.
     ///
     /// # Errors
     ///
-    /// The first field that is wrong, MessageType among them.
+    /// The first field that is wrong; this may be the MessageType.
     #[inline]
     pub fn decode<T: TmpLayout<'a>>(bytes: &'a [u8]) -> Result<(TmpHeader, T), FrameError> {
         let frame = Self::read(bytes)?;
         Ok((frame.header(), frame.body()?))
     }
 
-    /// The message's fields.
+    /// The fields of the message.
     ///
     /// # Errors
     ///
-    /// The frame is another message.
+    /// The frame has a message of another type.
     #[inline]
     pub fn body<T: TmpLayout<'a>>(&self) -> Result<T, FrameError> {
         if self.info.code == T::CODE {
@@ -155,8 +155,8 @@ impl core::fmt::Debug for TmpFrame<'_> {
     }
 }
 
-/// Where a frame has a key value, if it is an L40: what journals and logs mask, together with the checksum, which would
-/// give the key away.
+/// Byte range of the key value, if the frame is an L40. Journals and logs mask it together with the checksum, because
+/// the key value could be computed from the checksum.
 #[inline]
 #[must_use]
 pub fn key_value_range(frame: &[u8]) -> Option<Range<usize>> {
@@ -164,7 +164,8 @@ pub fn key_value_range(frame: &[u8]) -> Option<Range<usize>> {
     is_l40.then_some(KEY_VALUE_AT..KEY_VALUE_AT + 1)
 }
 
-/// Overwrites the key value of a whole L40 with zero, and recomputes the checksum. Other frames keep their bytes.
+/// Overwrites the key value of a complete L40 with zero, and computes the checksum again. Other frames are not
+/// changed.
 pub fn mask_key(frame: &mut [u8]) {
     if let Some(key) = key_value_range(frame) {
         frame[key].fill(0);

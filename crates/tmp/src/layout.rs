@@ -1,4 +1,4 @@
-//! Layouts: one declaration for a message gives its type, its encoding and its listing.
+//! Layouts: one declaration of a message gives its type, its encoding and its listing.
 
 use crate::error::{FrameError, TmpExpectedValue};
 use crate::header::{
@@ -9,15 +9,15 @@ use crate::wire::{TmpTime, WireField};
 /// A field of a layout.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LayoutField {
-    /// Its name.
+    /// Name of the field.
     pub name: &'static str,
     /// Byte offset in the frame.
     pub at: usize,
-    /// Bytes; 0 for data up to the checksum.
+    /// Length in bytes; 0 for data that extend to the checksum.
     pub bytes: usize,
-    /// The type of its elements: `u8`, `u16`, `u32`, `i32`, `i64`, `char`, `time`, `data`.
+    /// Type of the field's elements: `u8`, `u16`, `u32`, `i32`, `i64`, `char`, `time`, `data`.
     pub kind: &'static str,
-    /// Values with names, of an enumerated field.
+    /// The named values of an enumerated field.
     pub codes: &'static [(u8, &'static str)],
 }
 
@@ -44,27 +44,27 @@ impl LayoutField {
     }
 }
 
-/// A layout as data.
+/// The layout of a message, as data.
 #[derive(Debug, Eq, PartialEq)]
 pub struct TmpLayoutInfo {
     /// The message's name.
     pub name: &'static str,
     /// MessageType.
     pub code: u8,
-    /// Bytes of the frame with header and checksum; with data, those of the shortest.
+    /// Length of the frame in bytes, with header and checksum. For a message with data, length of the shortest frame.
     pub size: usize,
-    /// Whether data of any length stands before the checksum.
+    /// Whether data of variable length precede the checksum.
     pub has_data: bool,
-    /// Whether the exchange may send it.
+    /// Whether the exchange may send the message.
     pub from_exchange: bool,
-    /// Whether the broker may send it.
+    /// Whether the broker may send the message.
     pub from_broker: bool,
     /// The fields after the header, without the checksum.
     pub fields: &'static [LayoutField],
 }
 
 impl TmpLayoutInfo {
-    /// The fields of the header, which every message has.
+    /// The fields of the header, which is the same for every message.
     pub const HEADER: &'static [LayoutField] = &[
         LayoutField::of::<u16>("msg_length", 0),
         LayoutField::of::<u32>("msg_seq_num", 2),
@@ -74,8 +74,8 @@ impl TmpLayoutInfo {
         LayoutField::of::<u16>("session_id", 15),
     ];
 
-    /// Whether its fields follow each other without a hole from the header to the checksum. Layouts are checked
-    /// by it when the crate is built.
+    /// Whether the fields follow one another without a gap, from the header to the checksum. This is checked for each
+    /// layout when the crate is compiled.
     pub(crate) const fn is_tight(&self) -> bool {
         let (mut at, mut next) = (BODY_AT, 0);
         while next < self.fields.len() {
@@ -89,42 +89,42 @@ impl TmpLayoutInfo {
     }
 }
 
-/// A message: a plain struct that can be read from a checked frame and encoded into a buffer.
+/// A message: a plain struct that can be read from a checked frame and written to a buffer.
 pub trait TmpLayout<'a>: Sized {
     /// The message's name, such as `R01`.
     const NAME: &'static str;
     /// MessageType.
     const CODE: u8;
-    /// Bytes of the frame; with data, those of the shortest.
+    /// Length of the frame in bytes. For a message with data, length of the shortest frame.
     const SIZE: usize;
 
-    /// Its data, which stand before the checksum; empty in most messages.
+    /// The data before the checksum; empty for most messages.
     #[inline]
     fn data(&self) -> &[u8] {
         &[]
     }
 
-    /// Reads the fields of a frame of this type; as `TmpFrame::body` does.
+    /// Reads the fields of a frame of this type, for `TmpFrame::body`.
     #[doc(hidden)]
     fn read(frame: &'a [u8]) -> Self;
 
-    /// Writes the fields, which fit.
+    /// Writes the fields; the buffer is large enough.
     #[doc(hidden)]
     fn write(&self, frame: &mut [u8]);
 
-    /// Looks for an enumerated field with a value outside its set. Reading accepts them, since an exchange answers
+    /// Checks that enumerated fields have defined values. Reading accepts other values, because an exchange answers
     /// them with a status.
     ///
     /// # Errors
     ///
-    /// The first such field.
+    /// The first field whose value is not defined.
     fn check(&self) -> Result<(), FrameError>;
 
-    /// Writes the whole frame, length and checksum too, and returns its bytes. Allocates nothing.
+    /// Writes the complete frame with length and checksum, and returns its length in bytes. Allocates nothing.
     ///
     /// # Errors
     ///
-    /// The buffer is too small, or the data are too long for a frame, or missing in R17.
+    /// The buffer is too small, the data are too long for a frame, or an R17 has no data.
     #[inline]
     fn encode(&self, header: &TmpHeader, to: &mut [u8]) -> Result<usize, FrameError> {
         let size = Self::SIZE + self.data().len();
@@ -155,7 +155,7 @@ pub trait TmpLayout<'a>: Sized {
     }
 }
 
-/// The first enumerated field with a value outside its set.
+/// Checks one enumerated field: an error if its value is not defined.
 pub(crate) fn check_value<T: WireField>(
     message: &'static str,
     field: &'static str,
@@ -174,7 +174,8 @@ pub(crate) fn check_value<T: WireField>(
     })
 }
 
-/// Declares messages: name, MessageType, bytes of the frame, who sends it; then field, type, offset.
+/// Declares messages: name, MessageType, length of the frame, and who sends it; then field, type and offset for each
+/// field.
 macro_rules! layouts {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $size:literal, $way:ident { $($field:ident: $kind:ty = $at:literal,)* })*) => {$(
         $(#[$doc])*
@@ -223,8 +224,8 @@ macro_rules! layouts {
     )*};
 }
 
-/// Declares messages with a symbol of 20 or 40 bytes: `R01`, which is `OrderEntry<20>`, and `R31`. Offsets are those
-/// with 20 bytes; the fields after the symbol move with it.
+/// Declares messages with a symbol of 20 or 40 bytes, such as `R01` (`OrderEntry<20>`) and `R31` (`OrderEntry<40>`).
+/// Offsets are for 20 bytes; with 40 bytes the fields after the symbol have larger offsets.
 macro_rules! layouts_with_symbol {
     ($($(#[$doc:meta])* $generic:ident: $short:ident = $code:literal, $size:literal; $long:ident = $long_code:literal, $long_size:literal; $way:ident
         { $($field:ident: $kind:ty = $at:literal,)* } symbol = $symbol_at:literal { $($behind:ident: $behind_kind:ty = $behind_at:literal,)* })*) => {$(
@@ -304,7 +305,7 @@ macro_rules! layouts_with_symbol {
     )*};
 }
 
-/// Declares messages that end with data of any length.
+/// Declares messages that end with data of variable length.
 macro_rules! layouts_with_data {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $size:literal, $way:ident { $($field:ident: $kind:ty = $at:literal,)* } data = $data_at:literal)*) => {$(
         $(#[$doc])*
@@ -360,7 +361,7 @@ macro_rules! layouts_with_data {
     )*};
 }
 
-/// Who sends a message: from the exchange, from the broker.
+/// Who sends a message: the first value is for the exchange, the second for the broker.
 macro_rules! way {
     (exchange) => {
         (true, false)

@@ -1,4 +1,4 @@
-//! TAIFEX TMP: the binary order protocol of the Taiwan futures exchange, messages and link, both ends.
+//! TAIFEX TMP, the binary order protocol of the Taiwan Futures Exchange: messages, and both ends of a link.
 //!
 //! ```text
 //!   bytes > TmpFrame::read > frame.body::<R01>()          length, type and checksum checked once
@@ -8,9 +8,9 @@
 //!                                           LinkExchange  (the exchange)     ready, save, warn, close
 //! ```
 //!
-//! Everything here is a value: no socket, file, clock or thread. Bytes and [`LinkNow`] are inputs. Each layout is
-//! declared once, in [`messages`]; [`messages::LAYOUTS`] lists names, offsets and sizes at run time. What the
-//! public specification leaves open is decided in [`uncertain`], nowhere else.
+//! The crate uses no socket, file, clock or thread: bytes and [`LinkNow`] are inputs, and actions are outputs. Each
+//! layout is declared once, in [`messages`]; [`messages::LAYOUTS`] lists names, offsets and sizes at run time. Where
+//! the public specification leaves something open, [`uncertain`] has the decision, and no other place.
 //!
 //! ```
 //! use fixwire_tmp::{TmpExecType, TmpFrame, TmpHeader, TmpLayout, messages::R01};

@@ -1,4 +1,4 @@
-//! The link of both ends: values that take frames and time, and say what to do.
+//! Both ends of a link: values that take frames and the time, and return what must be done.
 
 pub(crate) mod actions;
 pub(crate) mod client;

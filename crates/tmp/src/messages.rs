@@ -1,7 +1,7 @@
-//! The messages, each declared once: field, type, byte offset.
+//! The messages. Each is declared once, with type and byte offset of each field.
 //!
-//! Lnn are those of the link, Rnn those of orders. R01 and R31 are the same message with a symbol of 20 or 40 bytes;
-//! so are R02 and R32, R07 and R37, R08 and R38, R09 and R39.
+//! Lnn are link messages, Rnn are order messages. R01 and R31 are the same message with a symbol of 20 or 40 bytes;
+//! so are R02 and R32, R07 and R37, R08 and R38, and R09 and R39.
 
 mod link;
 mod orders;
@@ -29,7 +29,7 @@ macro_rules! messages {
         /// The layouts of all messages.
         pub const LAYOUTS: &[&TmpLayoutInfo] = &[$(&$name::INFO,)*];
 
-        /// The layout of a MessageType; none for an unknown one.
+        /// The layout for a MessageType; `None` for an unknown one.
         #[inline]
         #[must_use]
         pub fn layout_of(code: u8) -> Option<&'static TmpLayoutInfo> {
@@ -40,11 +40,11 @@ macro_rules! messages {
         }
 
         impl<'a> TmpMessage<'a> {
-            /// Reads the fields of a checked frame.
+            /// Reads the fields of a frame that was checked.
             ///
             /// # Errors
             ///
-            /// None for a frame of a known type, which [`TmpFrame::read`] makes sure of.
+            /// Never for a frame from [`TmpFrame::read`], which accepts known types only.
             pub fn of(frame: &TmpFrame<'a>) -> Result<Self, FrameError> {
                 match frame.code() {
                     $(it if it == $name::INFO.code => Ok(Self::$name(frame.body()?)),)*
@@ -52,22 +52,22 @@ macro_rules! messages {
                 }
             }
 
-            /// Looks for an enumerated field with a value outside its set.
+            /// Checks that enumerated fields have defined values.
             ///
             /// # Errors
             ///
-            /// The first such field.
+            /// The first field whose value is not defined.
             pub fn check(&self) -> Result<(), FrameError> {
                 match self {
                     $(Self::$name(body) => body.check(),)*
                 }
             }
 
-            /// Writes the whole frame and returns its bytes.
+            /// Writes the complete frame and returns its length in bytes.
             ///
             /// # Errors
             ///
-            /// As [`TmpLayout::encode`].
+            /// See [`TmpLayout::encode`].
             pub fn encode(&self, header: &TmpHeader, to: &mut [u8]) -> Result<usize, FrameError> {
                 match self {
                     $(Self::$name(body) => body.encode(header, to),)*

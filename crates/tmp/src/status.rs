@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::wire::WireField;
 
-/// A status code: 0 is success, 248 and 249 are warnings. Any value can be read.
+/// A status code. 0 means success; 248 and 249 are warnings. Any value can be read.
 #[derive(Clone, Copy, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct TmpStatus(pub u8);
 
@@ -13,7 +13,7 @@ macro_rules! statuses {
         impl TmpStatus {
             $(#[doc = $text] pub const $name: Self = Self($code);)*
 
-            /// What it means; none for a code that is not in the table.
+            /// The meaning of the code; `None` for a code that is not in the table.
             #[must_use]
             pub const fn text(self) -> Option<&'static str> {
                 match self.0 {
@@ -23,7 +23,7 @@ macro_rules! statuses {
             }
         }
 
-        /// Every code of the table with its text, ascending.
+        /// Every code of the table with its text, ascending by code.
         pub const STATUS_TEXTS: &[(TmpStatus, &str)] = &[$((TmpStatus($code), $text),)*];
     };
 }
@@ -88,7 +88,7 @@ statuses! {
 }
 
 impl TmpStatus {
-    /// Whether the request succeeded: 0, or a flow warning in a normal reply.
+    /// Whether the request succeeded: the code is 0, or a flow warning in a normal reply.
     #[must_use]
     pub const fn is_success(self) -> bool {
         matches!(self, Self::OK | Self::FLOW_80 | Self::FLOW_90)

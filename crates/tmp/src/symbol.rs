@@ -1,41 +1,41 @@
-//! Symbols: text, or numbers of the session's product list, in 20 or 40 bytes.
+//! Symbols: text, or numbers from the product list of the session, in fields of 20 or 40 bytes.
 
 use crate::codes::TmpSymbolType;
 use crate::error::{FrameError, TmpExpectedValue};
 use crate::uncertain::TEXT_FILLER;
 use crate::wire::WireField;
 
-/// Bytes of the numbers; the rest of the field is zero.
+/// Length of a numeric symbol in bytes; the rest of the field is zero.
 const NUMERIC_BYTES: usize = 8;
 
-/// A symbol in numbers, which are those of one system and session.
+/// A numeric symbol. Its numbers are valid for one market and trading session.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct NumericSymbol {
-    /// The first leg's number.
+    /// Number of the first leg in the product list.
     pub pseq1: u16,
-    /// The second leg's number; 0 for a single product.
+    /// Number of the second leg in the product list; 0 for a single product.
     pub pseq2: u16,
-    /// Sides of the legs.
+    /// The sides of the two legs.
     pub leg_side: [u8; 2],
-    /// 0 single, 1 price spread, 2 time spread, 3 straddle, 4 strangle, 5 conversion.
+    /// The combination: 0 single, 1 price spread, 2 time spread, 3 straddle, 4 strangle, 5 conversion.
     pub comb_op: u8,
 }
 
-/// What a symbol field has.
+/// The content of a symbol field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TmpSymbol<'a> {
     /// Numbers.
     Numeric(NumericSymbol),
-    /// Text without its filler.
+    /// Text, without its filler.
     Text(&'a [u8]),
 }
 
 impl<'a> TmpSymbol<'a> {
-    /// Reads the field of a message.
+    /// Reads the symbol field of a message.
     ///
     /// # Errors
     ///
-    /// A symbol type that does not exist, or not for a field of this length. The error's offset is that inside
+    /// The symbol type is not defined, or does not fit a field of this length. The offset in the error is relative to
     /// the field.
     pub fn read(symbol_type: TmpSymbolType, field: &'a [u8]) -> Result<Self, FrameError> {
         let right = matches!(
@@ -68,7 +68,7 @@ impl<'a> TmpSymbol<'a> {
         }))
     }
 
-    /// The type and the bytes for a field of 20 or 40 bytes.
+    /// The symbol type, and the bytes for a field of 20 or 40 bytes.
     ///
     /// # Errors
     ///

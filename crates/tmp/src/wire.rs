@@ -1,23 +1,23 @@
 //! Values on the wire: big-endian, packed.
 
-/// A type of field: its bytes, and how they are read and written.
+/// A type of field: its length in bytes, and how it is read and written.
 pub trait WireField: Copy + Sized {
     /// Bytes on the wire.
     const BYTES: usize;
-    /// The element's type, as layouts list it.
+    /// The type of the field's elements, as layouts list it.
     const KIND: &'static str;
     /// All bytes zero.
     const ZERO: Self;
     /// The values that have names, and the names.
     const CODES: &'static [(u8, &'static str)] = &[];
 
-    /// Reads it from exactly [`WireField::BYTES`] bytes.
+    /// Reads the value from exactly [`WireField::BYTES`] bytes.
     fn get(bytes: &[u8]) -> Self;
 
-    /// Writes it to exactly [`WireField::BYTES`] bytes.
+    /// Writes the value to exactly [`WireField::BYTES`] bytes.
     fn put(self, bytes: &mut [u8]);
 
-    /// The value found and the values allowed, for an enumerated value outside its set.
+    /// For an enumerated value that is not defined: the value found and the values allowed.
     #[inline]
     fn unknown(self) -> Option<(u64, &'static str)> {
         None
@@ -103,7 +103,8 @@ pub struct TmpTime {
 }
 
 impl TmpTime {
-    /// The time of a wall clock, in nanoseconds since 1970. After 2106 it stays at the last second.
+    /// The time of a wall clock, given in nanoseconds since 1970. After 2106 it stays at the last second that can be
+    /// written.
     #[inline]
     #[must_use]
     pub fn from_wall_ns(wall_ns: u64) -> Self {

@@ -1,4 +1,4 @@
-//! What a link wants done, in order.
+//! The actions that a link requests, in order.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,38 +8,38 @@ use crate::link::end::{LinkEnd, LinkReady, LinkWarning};
 use crate::link::settings::LinkNumbers;
 use crate::status::TmpStatus;
 
-/// One thing to do. Frames are whole.
+/// One action for the caller. Frames are complete.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub enum LinkAction<'a> {
     /// Send this frame.
     Send(&'a [u8]),
-    /// Store this frame for a later login; the exchange's end only. Comes before its `Send`.
+    /// Store this frame for a later login. Only the exchange's end requests this, before the `Send` of the frame.
     Keep {
-        /// Its MsgSeqNum.
+        /// MsgSeqNum of the frame.
         msg_seq_num: u32,
         /// The frame.
         frame: &'a [u8],
     },
-    /// Hand this application message to the program.
+    /// Pass this application message to the program.
     Deliver {
         /// The frame.
         frame: &'a [u8],
-        /// Whether it was missed and came by L41.
+        /// Whether the broker had missed the message and received it in an L41.
         recovered: bool,
-        /// The flow warning for the normal reply, 248 or 249; otherwise 0.
+        /// The flow warning for the normal reply: status 248 or 249, otherwise 0.
         flow: TmpStatus,
     },
     /// The link is ready: application messages may be sent.
     Ready(LinkReady),
-    /// Store these numbers. Comes before the `Send` and after the `Deliver` that changed them.
+    /// Store these MsgSeqNums. Comes before the `Send`, or after the `Deliver`, that changed them.
     Save(LinkNumbers),
     /// Raise an event.
     Warn(LinkWarning),
-    /// Close the connection, after what was to be sent.
+    /// Close the connection after everything before this action was sent.
     Close(LinkEnd),
 }
 
-/// The actions of calls since the last [`LinkActions::clear`]. Keeps its memory.
+/// The actions of all calls since the last [`LinkActions::clear`]. The memory is reused.
 #[derive(Clone, Default)]
 pub struct LinkActions {
     bytes: Vec<u8>,
@@ -64,13 +64,13 @@ impl LinkActions {
         Self::default()
     }
 
-    /// Forgets what was done.
+    /// Removes all actions.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.entries.clear();
     }
 
-    /// Whether nothing is to be done.
+    /// Whether there are no actions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -89,7 +89,7 @@ impl LinkActions {
         self.entries.push(Entry::Send(range));
     }
 
-    /// Stores a frame, and sends it too if the link is ready.
+    /// Requests to store a frame, and to send it too if `send`.
     pub(crate) fn keep(&mut self, msg_seq_num: u32, frame: &[u8], send: bool) {
         let range = self.copy(frame);
         self.entries.push(Entry::Keep(msg_seq_num, range.clone()));
@@ -135,14 +135,14 @@ impl<'a> IntoIterator for &'a LinkActions {
     }
 }
 
-/// Shows no bytes: a frame may have a proof of a password.
+/// Does not show bytes, because a frame may contain a proof of a password.
 impl fmt::Debug for LinkActions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-/// Shows no bytes of frames that are sent, which may have a proof of a password.
+/// Does not show the bytes of frames to be sent, because they may contain a proof of a password.
 impl fmt::Debug for LinkAction<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name =

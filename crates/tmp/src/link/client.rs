@@ -17,23 +17,23 @@ use crate::status::TmpStatus;
 use crate::uncertain::{ends_application, is_numbered, may_be_numbered, resends};
 use crate::wire::TmpTime;
 
-/// How far a login has come.
+/// The progress of a login.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ClientLinkState {
     /// Not connected, or closed and waiting for [`LinkClient::on_disconnect`].
     #[default]
     Down,
-    /// L10 is sent, or the flow limit holds it back.
+    /// L10 was sent, or the flow limit holds it back.
     AwaitL10,
-    /// L20 is sent, or held back.
+    /// L20 was sent, or the flow limit holds it back.
     AwaitL30,
-    /// L40 is sent, or held back: blocks of missed messages come, then L50.
+    /// L40 was sent, or the flow limit holds it back. The exchange sends blocks of missed messages, then L50.
     AwaitL50,
     /// L60 is sent.
     Ready,
 }
 
-/// A message of the login that counts for the flow limit.
+/// A login message that counts toward the flow limit.
 #[derive(Clone, Copy)]
 enum LoginMessage {
     L10,
@@ -42,7 +42,8 @@ enum LoginMessage {
     L42,
 }
 
-/// The broker's end: logs in, recovers missed messages, numbers what it sends, keeps within the flow limit.
+/// The broker's end of a link. It logs in, recovers missed messages, assigns MsgSeqNums to what it sends, and
+/// respects the flow limit.
 ///
 /// ```text
 ///   on_connect       L10              L30              L41 (missed messages)
@@ -54,19 +55,19 @@ enum LoginMessage {
 ///                                            Ready     R04, R05, application messages
 /// ```
 ///
-/// Each call adds to [`LinkActions`], which the caller carries out in order. After [`crate::LinkAction::Close`] the
-/// link is down until the next [`LinkClient::on_connect`].
+/// Each call appends to [`LinkActions`], which the caller carries out in order. After [`crate::LinkAction::Close`]
+/// the link is down until the next [`LinkClient::on_connect`].
 pub struct LinkClient {
     settings: ClientLinkSettings,
     numbers: LinkNumbers,
     state: ClientLinkState,
-    /// When the step of the login began.
+    /// Time at which the current step of the login began.
     step_ns: u64,
-    /// The last number that L30 promised.
+    /// The last MsgSeqNum that L30 announced.
     end: u32,
-    /// Whether L41 are still to come.
+    /// Whether further L41 must arrive.
     missing: bool,
-    /// What the flow limit holds back, and when it may be sent.
+    /// The login message that the flow limit holds back, and the time at which it may be sent.
     held: Option<(u64, LoginMessage)>,
     tail: BlockTail,
     heartbeat: HeartbeatClock,
@@ -74,8 +75,8 @@ pub struct LinkClient {
 }
 
 impl LinkClient {
-    /// A link that is down, with the numbers that were saved last. It knows the flow limit from its first L50 on; let a
-    /// second pass after a restart, so that what was sent before does not count.
+    /// A link that is down, with the MsgSeqNums that were saved last. It learns the flow limit from its first L50.
+    /// After a restart, wait one second before connecting, so that messages sent earlier no longer count.
     #[must_use]
     pub fn new(settings: ClientLinkSettings, numbers: LinkNumbers) -> Self {
         Self {
@@ -92,7 +93,7 @@ impl LinkClient {
         }
     }
 
-    /// How far the login has come.
+    /// The progress of the login.
     #[must_use]
     pub fn state(&self) -> ClientLinkState {
         self.state
@@ -104,36 +105,36 @@ impl LinkClient {
         self.numbers
     }
 
-    /// Goes on from other numbers: those that were saved, or zeros for a new trading day. The link is down then; what it
-    /// sent within the last second still counts for the flow limit.
+    /// Sets the MsgSeqNums: to those that were saved, or to zero for a new trading day. The link is down afterwards.
+    /// Messages sent within the last second still count toward the flow limit.
     pub fn set_numbers(&mut self, numbers: LinkNumbers) {
         self.on_disconnect();
         self.numbers = numbers;
     }
 
-    /// The connection is up: sends L10, or holds it while the flow limit has no room for a login.
+    /// Handles a new connection: sends L10, or holds it back while the flow limit has no room for a login.
     pub fn on_connect(&mut self, now: LinkNow, out: &mut LinkActions) {
         self.tail.clear();
         self.missing = false;
-        // None before L50 says the interval.
+        // No heartbeats before L50 gives the interval.
         self.heartbeat = HeartbeatClock::new(self.settings.heartbeat, 0, now.mono_ns);
         self.send_or_hold(now, LoginMessage::L10, out);
     }
 
-    /// The connection is down.
+    /// Handles the end of the connection.
     pub fn on_disconnect(&mut self) {
         self.state = ClientLinkState::Down;
         self.tail.clear();
     }
 
-    /// Ends the link; the protocol has no message for it.
+    /// Ends the link. The protocol has no message for it, so the connection is closed.
     pub fn stop(&mut self, out: &mut LinkActions) {
         if self.state != ClientLinkState::Down {
             self.end(LinkEnd::Stopped, out);
         }
     }
 
-    /// A frame has arrived, whole. Its length and checksum are checked here.
+    /// Handles a complete frame. Length and checksum are checked here.
     pub fn on_frame(&mut self, now: LinkNow, frame: &[u8], out: &mut LinkActions) {
         if self.state == ClientLinkState::Down {
             return;
@@ -143,7 +144,7 @@ impl LinkClient {
         }
     }
 
-    /// Time has passed; see [`LinkClient::next_due`].
+    /// Handles the passage of time; see [`LinkClient::next_due`].
     pub fn on_time(&mut self, now: LinkNow, out: &mut LinkActions) {
         match self.state {
             ClientLinkState::Down => {}
@@ -164,7 +165,7 @@ impl LinkClient {
         }
     }
 
-    /// When [`LinkClient::on_time`] has something to do next, on the monotonic clock.
+    /// When [`LinkClient::on_time`] must be called next, on the monotonic clock.
     #[must_use]
     #[inline]
     pub fn next_due(&self) -> Option<u64> {
@@ -175,18 +176,18 @@ impl LinkClient {
         }
     }
 
-    /// How long the flow limit asks to wait before the next counted message; none if it may be sent now.
+    /// How long the flow limit requires to wait before the next message that counts; `None` if it may be sent now.
     pub fn flow_wait_ns(&mut self, now: LinkNow) -> Option<u64> {
         let kept_back = kept_back(self.flow.limit());
         self.flow.wait_ns(now.mono_ns, kept_back)
     }
 
-    /// Sends an application message: writes number, time, broker, session and checksum into the frame.
+    /// Sends an application message: writes MsgSeqNum, time, broker, session and checksum into the frame.
     ///
     /// # Errors
     ///
-    /// The link is not ready, the flow limit is reached, or the bytes are no frame that a broker sends. Nothing was
-    /// changed but perhaps the frame; the caller queues it.
+    /// The link is not ready, the flow limit is reached, or the bytes are not a frame that a broker sends. Except
+    /// perhaps the frame, nothing was changed; the caller should queue the frame.
     pub fn send(
         &mut self,
         now: LinkNow,
@@ -272,7 +273,7 @@ impl LinkClient {
         Ok(())
     }
 
-    /// Answers R04, and warns when the clocks differ.
+    /// Answers an R04, and warns when the clocks differ.
     fn answer(&mut self, now: LinkNow, frame: &TmpFrame<'_>, out: &mut LinkActions) {
         let millis = clock_difference(now, frame);
         let status = match millis {
@@ -285,7 +286,7 @@ impl LinkClient {
         }
     }
 
-    /// Answers L30 with who we are.
+    /// Answers an L30 with the broker's identification (L40).
     fn identify(&mut self, now: LinkNow, l30: &L30, out: &mut LinkActions) -> Result<(), LinkEnd> {
         let settings = &self.settings;
         if l30.system_type != settings.system_type {
@@ -317,7 +318,7 @@ impl LinkClient {
         Ok(())
     }
 
-    /// Delivers the messages of a block, and confirms it.
+    /// Delivers the messages of a block (L41), and confirms it.
     fn recover(
         &mut self,
         now: LinkNow,
@@ -348,7 +349,8 @@ impl LinkClient {
         Ok(())
     }
 
-    /// Sends a message of the login, and begins the step that it leads to; or holds it while the flow limit has no room.
+    /// Sends a login message and begins the next step of the login. If the flow limit has no room, holds the message
+    /// back.
     fn send_or_hold(&mut self, now: LinkNow, message: LoginMessage, out: &mut LinkActions) {
         let wait_ns = self.flow.wait_ns(now.mono_ns, message.kept_back());
         self.held = wait_ns.map(|wait_ns| (now.mono_ns.saturating_add(wait_ns), message));
@@ -391,7 +393,7 @@ impl LinkClient {
         Ok(())
     }
 
-    /// What the state waits for.
+    /// Name of the message for which the current state waits.
     fn awaited(&self) -> &'static str {
         match self.state {
             ClientLinkState::Down => "a connection",
@@ -434,10 +436,10 @@ impl LinkClient {
         }
     }
 
-    /// Sends a message of the link, which has no number.
+    /// Sends a link message, which has no MsgSeqNum.
     fn emit<'a, T: TmpLayout<'a>>(&mut self, now: LinkNow, message: &T, out: &mut LinkActions) {
         let mut buffer = [0; 64];
-        // The longest has 33 bytes.
+        // The longest link message has 33 bytes.
         if let Ok(len) = message.encode(&self.header(now, 0), &mut buffer) {
             self.leaves(now, T::CODE);
             out.send(&buffer[..len]);
@@ -455,7 +457,7 @@ impl LoginMessage {
         }
     }
 
-    /// Messages of the flow limit that are left for what follows: a login has L20 and L40 behind its L10.
+    /// How much of the flow limit stays reserved for later login messages: after L10, a login sends L20 and L40.
     fn kept_back(self) -> usize {
         match self {
             Self::L10 => 2,
@@ -472,7 +474,7 @@ impl LoginMessage {
     }
 }
 
-/// Messages of the flow limit that are left for heartbeats.
+/// How much of the flow limit stays reserved for heartbeats.
 fn kept_back(limit: u16) -> usize {
     match limit {
         0 | 1 => 0,
@@ -481,7 +483,8 @@ fn kept_back(limit: u16) -> usize {
     }
 }
 
-/// Delivers a message of the exchange whose number is the next one, or that has none; whether the last number changed.
+/// Delivers a message from the exchange if its MsgSeqNum is the next one, or if it has none. Returns whether the last
+/// MsgSeqNum changed.
 fn accept(
     numbers: &mut LinkNumbers,
     frame: &TmpFrame<'_>,
@@ -508,7 +511,7 @@ fn accept(
     Ok(true)
 }
 
-/// Raises what an R05 says beside that the peer is alive.
+/// Raises a warning for what an R05 says besides that the peer is alive.
 fn notice(now: LinkNow, frame: &TmpFrame<'_>, status: TmpStatus, out: &mut LinkActions) {
     match status {
         TmpStatus::OK => {}
@@ -519,7 +522,7 @@ fn notice(now: LinkNow, frame: &TmpFrame<'_>, status: TmpStatus, out: &mut LinkA
     }
 }
 
-/// Shows no password and no bytes of messages.
+/// Shows neither the password nor bytes of messages.
 impl fmt::Debug for LinkClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("LinkClient");

@@ -1,4 +1,4 @@
-//! Why a link ends, what it warns of, and why it does not send.
+//! Why a link ends, what it warns of, and why it refuses to send.
 
 use core::fmt;
 
@@ -9,11 +9,11 @@ use crate::status::TmpStatus;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum LinkEnd {
-    /// The peer sent a link message with a status.
+    /// The peer sent a link message with a status that is not 0.
     Refused {
         /// The message.
         message: &'static str,
-        /// Its status.
+        /// Status in the message.
         status: TmpStatus,
     },
     /// The peer did not send the next message of the login in time.
@@ -21,44 +21,44 @@ pub enum LinkEnd {
         /// The message that was due.
         awaited: &'static str,
     },
-    /// The peer was silent for longer than heartbeats allow.
+    /// The peer was silent for longer than the heartbeat rule allows.
     HeartbeatTimeout,
-    /// A frame with a wrong length, type or checksum.
+    /// A frame has a wrong length, type or checksum.
     BadFrame(FrameError),
-    /// A message that does not belong here.
+    /// A message arrived that is not allowed in the current state.
     Unexpected {
         /// The message.
         message: &'static str,
         /// What was due.
         awaited: &'static str,
     },
-    /// A message before the one of ours that it answers.
+    /// The peer sent a message before our message that it should answer.
     TooEarly {
         /// The message.
         message: &'static str,
-        /// Ours, which the flow limit still holds back.
+        /// Our message, which the flow limit still holds back.
         before: &'static str,
     },
-    /// A MsgSeqNum above the next one, or at the exchange any other one.
+    /// A MsgSeqNum is higher than the next one. At the exchange's end: a MsgSeqNum is not the next one.
     SequenceGap {
         /// The next one.
         expected: u32,
         /// The one received.
         found: u32,
     },
-    /// The last L41 ended before the last message that L30 promised.
+    /// The last L41 ended before the last message that L30 announced.
     RecoveryShort {
         /// The last MsgSeqNum received.
         last: u32,
-        /// The last one promised.
+        /// The last MsgSeqNum that L30 announced.
         end: u32,
     },
-    /// The last L41 ended inside a message.
+    /// The last L41 ended in the middle of a message.
     RecoveryCut {
-        /// Bytes of the part.
+        /// Number of bytes of the incomplete message.
         bytes: usize,
     },
-    /// L30 names another market or trading session than the settings.
+    /// L30 has another market or trading session than the settings.
     OtherSystem {
         /// As configured.
         expected: u8,
@@ -67,10 +67,10 @@ pub enum LinkEnd {
     },
     /// The exchange refused an L40.
     LoginRefused {
-        /// The status of the wrong field.
+        /// The status for the wrong field.
         status: TmpStatus,
     },
-    /// The header of a message names another broker or session than the settings of the exchange.
+    /// The header of a message has another broker or session than the settings of the exchange.
     OtherHeader {
         /// The message.
         message: &'static str,
@@ -81,69 +81,71 @@ pub enum LinkEnd {
         /// In the header.
         found: u16,
     },
-    /// The program refused the broker: [`crate::LinkExchange::refuse`].
+    /// The program refused the broker by [`crate::LinkExchange::refuse`].
     RefusedByProgram {
-        /// The status that the broker got.
+        /// The status that was sent to the broker.
         status: TmpStatus,
     },
-    /// The broker sent more than the flow limit allows.
+    /// The broker sent more messages than the flow limit allows.
     FlowExceeded {
-        /// Messages in a second.
+        /// The limit, in messages a second.
         limit: u16,
     },
     /// The session is locked.
     Locked,
-    /// The store of the exchange has no message with this number.
+    /// The exchange's store lacks the message with this MsgSeqNum.
     StoreMissing {
         /// MsgSeqNum.
         msg_seq_num: u32,
     },
-    /// The peer ended the application: L70 from the exchange, L80 from the broker.
+    /// The peer ended the application: the exchange by L70, or the broker by L80.
     EndOfApplication,
     /// The program closed the link.
     Stopped,
 }
 
-/// What is worth an event; the link goes on.
+/// Something that deserves an event, but does not end the link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum LinkWarning {
-    /// The clocks differ by more than 0.5 s: the peer said so by status 200, or its msg_time does.
+    /// The clocks differ by more than 0.5 s: according to the peer (status 200), or according to the msg_time of its
+    /// message.
     ClockDifference {
         /// The peer's clock minus ours, in milliseconds.
         millis: i64,
     },
-    /// The peer answered R04 with another status than 0 or 200, such as a flow warning.
+    /// The peer answered R04 with a status other than 0 or 200, such as a flow warning.
     PeerStatus {
         /// The status.
         status: TmpStatus,
     },
-    /// A message with a MsgSeqNum that was received before; it is not delivered.
+    /// A message has a MsgSeqNum that was received before. It is not delivered.
     PossibleDuplicate {
-        /// Its MsgSeqNum.
+        /// MsgSeqNum of the message.
         msg_seq_num: u32,
     },
-    /// The exchange has sent fewer messages than were received: the last inbound number is lowered to what L30 says.
+    /// The exchange has sent fewer messages than this end has received, according to L30. The last inbound MsgSeqNum
+    /// is lowered to the number in L30.
     NumberLowered {
         /// The last MsgSeqNum received.
         from: u32,
-        /// The one that L30 says.
+        /// The last MsgSeqNum that the exchange has sent, according to L30.
         to: u32,
     },
 }
 
-/// What a login agreed on.
+/// The values that a login has agreed on.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct LinkReady {
     /// Heartbeat interval in seconds.
     pub heart_bt_int: u8,
-    /// Messages that the broker may send within a second; 0 for no limit.
+    /// Messages that the broker may send within one second; 0 for no limit.
     pub max_flow_ctrl_cnt: u16,
-    /// The broker's messages that are older than this are refused, in seconds; 0 for never.
+    /// The exchange refuses orders of the broker that are older than this number of seconds; 0 for no limit.
     pub cancel_order_sec: u8,
 }
 
-/// Why a message was not sent. The caller keeps it.
+/// Why a message was not sent. The caller keeps the message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LinkSendError {
     /// The link is not ready.
@@ -153,14 +155,14 @@ pub enum LinkSendError {
         /// Nanoseconds until the next message may be sent.
         wait_ns: u64,
     },
-    /// This end does not send this message.
+    /// The other end sends this message, not this end.
     OtherEnd {
         /// The message.
         message: &'static str,
     },
     /// The bytes are not a frame.
     Frame(FrameError),
-    /// All sequence numbers are used.
+    /// All MsgSeqNums are used.
     NumbersUsed,
 }
 

@@ -24,10 +24,10 @@ use crate::uncertain::{
 };
 use crate::wire::TmpTime;
 
-/// What is answered to something wrong: the status of L10, and why the connection is closed.
+/// How an invalid frame is handled: the status of the L10 that answers it, and why the connection is closed.
 type Wrong = (TmpStatus, LinkEnd);
 
-/// How far a login has come.
+/// The progress of a login.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ExchangeLinkState {
     /// Not connected.
@@ -39,17 +39,18 @@ pub enum ExchangeLinkState {
     AwaitL20,
     /// L30 is sent.
     AwaitL40,
-    /// A block of missed messages is sent.
+    /// A block of missed messages was sent.
     AwaitL42,
     /// L50 is sent.
     AwaitL60,
     /// Logged in.
     Ready,
-    /// L10 with a status is sent; the connection is closed in a moment, and what arrives is dropped.
+    /// An L10 with a status was sent. The connection will be closed in a moment; received frames are dropped.
     Dropping,
 }
 
-/// The exchange's end: verifies the login, resends missed messages, checks numbers and the flow limit.
+/// The exchange's end of a link. It verifies logins, resends missed messages, and checks MsgSeqNums and the flow
+/// limit.
 ///
 /// ```text
 ///  Down -> AwaitL10 -> AwaitL20 -> AwaitL40 -+-> AwaitL42 <-+ (more blocks)
@@ -60,21 +61,21 @@ pub enum ExchangeLinkState {
 ///  any state: something wrong > L10 with a status > Dropping > close 0.1 s later
 /// ```
 ///
-/// Its numbers, its count of wrong logins, its flow window and its lock outlive a connection.
+/// MsgSeqNums, the count of wrong logins, the flow window and the lock are kept when a connection ends.
 pub struct LinkExchange {
     settings: ExchangeLinkSettings,
     numbers: LinkNumbers,
     state: ExchangeLinkState,
-    /// When the step of the login began, or the drop.
+    /// Time at which the current step of the login began, or at which the drop began.
     step_ns: u64,
     /// Why the connection is being dropped.
     cause: LinkEnd,
     connections: u64,
     append_no: u16,
-    /// The last number that L30 promised.
+    /// The last MsgSeqNum that L30 announced.
     end: u32,
     cancel_order_sec: u8,
-    /// Whether the broker has sent no number since this login.
+    /// Whether the broker has sent no MsgSeqNum since this login.
     is_first: bool,
     wrong_logins: u32,
     flow_exceeded: u32,
@@ -86,7 +87,7 @@ pub struct LinkExchange {
 }
 
 impl LinkExchange {
-    /// A link that is down, with the numbers that were saved last.
+    /// A link that is down, with the MsgSeqNums that were saved last.
     #[must_use]
     pub fn new(settings: ExchangeLinkSettings, numbers: LinkNumbers) -> Self {
         let mut flow = FlowWindow::default();
@@ -112,7 +113,7 @@ impl LinkExchange {
         }
     }
 
-    /// How far the login has come.
+    /// The progress of the login.
     #[must_use]
     pub fn state(&self) -> ExchangeLinkState {
         self.state
@@ -124,23 +125,23 @@ impl LinkExchange {
         self.numbers
     }
 
-    /// Whether the session is locked: each login is refused with status 241.
+    /// Whether the session is locked. If so, each login is refused with status 241.
     #[must_use]
     pub fn is_locked(&self) -> bool {
         self.locked
     }
 
-    /// Locks the session from the next login on.
+    /// Locks the session. The lock takes effect at the next login.
     pub fn lock(&mut self) {
         self.locked = true;
     }
 
-    /// Unlocks the session and forgets wrong logins.
+    /// Unlocks the session and clears the count of wrong logins.
     pub fn unlock(&mut self) {
         (self.locked, self.wrong_logins, self.flow_exceeded) = (false, 0, 0);
     }
 
-    /// The connection is up.
+    /// Handles a new connection.
     pub fn on_connect(&mut self, now: LinkNow) {
         self.connections += 1;
         self.is_first = true;
@@ -148,24 +149,25 @@ impl LinkExchange {
         self.step(now, ExchangeLinkState::AwaitL10);
     }
 
-    /// The connection is down.
+    /// Handles the end of the connection.
     pub fn on_disconnect(&mut self) {
         self.state = ExchangeLinkState::Down;
     }
 
-    /// The connection has ended before the last actions were carried out: restores the numbers that were saved last. All
-    /// else that outlives a connection stays.
+    /// Restores the MsgSeqNums that were saved last, because the connection ended before the last actions were
+    /// carried out. Everything else that is kept across connections stays.
     pub fn rewind(&mut self, numbers: LinkNumbers) {
         self.numbers = numbers;
         self.on_disconnect();
     }
 
-    /// Refuses the broker now: sends L10 with a status, and closes a moment later. For a simulator's faults.
+    /// Refuses the broker now: sends an L10 with a status, and closes the connection a moment later. For injected
+    /// faults of a simulator.
     pub fn refuse(&mut self, now: LinkNow, status: TmpStatus, out: &mut LinkActions) {
         self.drop_broker(now, status, LinkEnd::RefusedByProgram { status }, out);
     }
 
-    /// A frame has arrived, whole. Its length and checksum are checked here. The store is read at a login.
+    /// Handles a complete frame. Length and checksum are checked here. The store is read at a login.
     pub fn on_frame(
         &mut self,
         now: LinkNow,
@@ -188,7 +190,7 @@ impl LinkExchange {
         }
     }
 
-    /// Time has passed; see [`LinkExchange::next_due`].
+    /// Handles the passage of time; see [`LinkExchange::next_due`].
     pub fn on_time(&mut self, now: LinkNow, out: &mut LinkActions) {
         match self.state {
             ExchangeLinkState::Down => {}
@@ -207,7 +209,7 @@ impl LinkExchange {
         }
     }
 
-    /// When [`LinkExchange::on_time`] has something to do next, on the monotonic clock.
+    /// When [`LinkExchange::on_time`] must be called next, on the monotonic clock.
     #[must_use]
     pub fn next_due(&self) -> Option<u64> {
         match self.state {
@@ -217,12 +219,12 @@ impl LinkExchange {
         }
     }
 
-    /// Sends an application message: writes number, time, broker, session and checksum into the frame. One with a
-    /// number is kept for the broker's next login while the link is not ready.
+    /// Sends an application message: writes MsgSeqNum, time, broker, session and checksum into the frame. While the
+    /// link is not ready, a message with a MsgSeqNum is kept for the broker's next login.
     ///
     /// # Errors
     ///
-    /// The link is not ready and the message has no number, or the bytes are no frame that an exchange sends.
+    /// The link is not ready and the message has no MsgSeqNum, or the bytes are not a frame that an exchange sends.
     pub fn send(
         &mut self,
         now: LinkNow,
@@ -315,7 +317,7 @@ impl LinkExchange {
         Ok(())
     }
 
-    /// Counts a message for the flow limit; the warning for its reply.
+    /// Counts a message toward the flow limit; returns the warning for its reply.
     fn count(
         &mut self,
         now: LinkNow,
@@ -343,7 +345,7 @@ impl LinkExchange {
         })
     }
 
-    /// Answers R04, and warns when the clocks differ or the flow limit is near.
+    /// Answers an R04, and warns when the clocks differ or the flow limit is near.
     fn answer(
         &mut self,
         now: LinkNow,
@@ -362,7 +364,7 @@ impl LinkExchange {
         }
     }
 
-    /// Delivers a message of the broker whose number is contiguous.
+    /// Delivers a message from the broker if its MsgSeqNum is the next one.
     fn accept(
         &mut self,
         frame: &TmpFrame<'_>,
@@ -391,7 +393,7 @@ impl LinkExchange {
         Ok(())
     }
 
-    /// Rejects an order that exceeds the flow limit, or both sides of a quote.
+    /// Rejects an order, or both sides of a quote, because the flow limit is exceeded.
     fn reject_flow(&mut self, now: LinkNow, frame: &TmpFrame<'_>, out: &mut LinkActions) {
         for reject in reject::rejects(frame, TmpStatus::FLOW_EXCEEDED)
             .into_iter()
@@ -399,13 +401,13 @@ impl LinkExchange {
         {
             let mut buffer = [0; 64];
             if let Ok(len) = reject.encode(&TmpHeader::default(), &mut buffer) {
-                // With all numbers used, the L10 that follows says enough.
+                // If all MsgSeqNums are used, this fails, but the L10 that follows says enough.
                 let _ = self.send(now, &mut buffer[..len], out);
             }
         }
     }
 
-    /// Sends L10 with a status; the connection is closed a moment later.
+    /// Sends an L10 with a status. The connection is closed a moment later.
     fn drop_broker(
         &mut self,
         now: LinkNow,
@@ -434,7 +436,7 @@ impl LinkExchange {
         out.close(end);
     }
 
-    /// What the state waits for.
+    /// Name of the message for which the current state waits.
     fn awaited(&self) -> &'static str {
         match self.state {
             ExchangeLinkState::Down => "a connection",
@@ -469,10 +471,10 @@ impl LinkExchange {
         }
     }
 
-    /// Sends a message of the link, which has no number.
+    /// Sends a link message, which has no MsgSeqNum.
     fn emit<'a, T: TmpLayout<'a>>(&mut self, now: LinkNow, message: &T, out: &mut LinkActions) {
         let mut buffer = [0; 64];
-        // The longest has 27 bytes.
+        // The longest link message has 27 bytes.
         if let Ok(len) = message.encode(&self.header(now, 0), &mut buffer) {
             self.heartbeat.spoke(now.mono_ns);
             out.send(&buffer[..len]);
@@ -480,7 +482,7 @@ impl LinkExchange {
     }
 }
 
-/// Shows no password and no bytes of messages.
+/// Shows neither the password nor bytes of messages.
 impl fmt::Debug for LinkExchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("LinkExchange");

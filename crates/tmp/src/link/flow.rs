@@ -1,14 +1,14 @@
-//! Flow control: how many messages were sent within the last second.
+//! Flow control: counts the messages that were sent within the last second.
 
 use alloc::collections::VecDeque;
 
 use crate::uncertain::{FLOW_WINDOW_NS, has_flow_limit};
 
-/// Most times kept: the greatest limit and one more.
+/// Maximum number of times that are kept: the largest limit plus one.
 const TIMES_MOST: usize = 65_536;
 
-/// Whether a message of the broker counts: R01, R31, R04, R05, R07, R37, R09, R39, R11, R13, L10, L20, L40, L42
-/// (section 3.8).
+/// Whether a message from the broker counts toward the flow limit: R01, R31, R04, R05, R07, R37, R09, R39, R11, R13,
+/// L10, L20, L40, L42 (section 3.8).
 #[must_use]
 pub const fn is_counted(code: u8) -> bool {
     matches!(
@@ -25,19 +25,19 @@ pub(crate) struct FlowWindow {
 }
 
 impl FlowWindow {
-    /// Sets the limit, and makes room for it.
+    /// Sets the limit, and allocates memory for it.
     pub fn set_limit(&mut self, limit: u16) {
         self.limit = limit;
         let room = usize::from(limit) + 1;
         self.times.reserve(room.saturating_sub(self.times.len()));
     }
 
-    /// Messages within a second; 0 for no limit.
+    /// Maximum number of messages within a second; 0 for no limit.
     pub fn limit(&self) -> u16 {
         self.limit
     }
 
-    /// Counts a message, and returns how many there are within the window.
+    /// Counts a message; returns the number of messages within the window.
     pub fn record(&mut self, now_ns: u64) -> usize {
         self.forget(now_ns);
         if self.times.len() == TIMES_MOST {
@@ -47,14 +47,15 @@ impl FlowWindow {
         self.times.len()
     }
 
-    /// How long to wait until one more message is within the limit, with some of it kept back for heartbeats.
+    /// How long to wait until one more message is within the limit, when `kept_back` messages of the limit stay
+    /// reserved. `None` if the message may be sent now.
     pub fn wait_ns(&mut self, now_ns: u64, kept_back: usize) -> Option<u64> {
         self.forget(now_ns);
         if !has_flow_limit(self.limit) {
             return None;
         }
         let most = usize::from(self.limit).saturating_sub(kept_back).max(1);
-        // The one that has to leave the window first.
+        // The message that must leave the window first.
         let blocking = self.times.len().checked_sub(most)?;
         let sent = *self.times.get(blocking)?;
         Some((sent + FLOW_WINDOW_NS + 1).saturating_sub(now_ns))

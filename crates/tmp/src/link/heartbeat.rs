@@ -1,15 +1,16 @@
-//! When R04 is sent, and when a silent peer is disconnected.
+//! When an R04 is sent, and when a silent peer is disconnected.
 
 use crate::uncertain::{ANSWER_WITHIN_NS, has_heartbeats};
 
-/// Two rules are known; both ends may follow either.
+/// The two known rules for heartbeats. Each end may use either.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum HeartbeatRule {
-    /// The specification's (section 2.3.1): a peer that is silent for HeartBtInt gets R04, and 5 s to answer.
+    /// The rule of the specification (section 2.3.1): a peer that is silent for HeartBtInt receives an R04, and has 5
+    /// s to answer.
     #[default]
     SilentPeer,
-    /// That of a public implementation: R04 when *this* end has sent nothing for HeartBtInt; a peer that is silent for
-    /// twice as long is disconnected.
+    /// The rule of a public implementation: R04 is sent when *this* end has sent nothing for HeartBtInt. A peer that
+    /// is silent for twice as long is disconnected.
     IdleSender,
 }
 
@@ -19,11 +20,11 @@ pub(crate) enum Beat {
     Nothing,
     /// Send R04.
     Ask,
-    /// The peer is silent for too long.
+    /// The peer has been silent for too long: disconnect.
     GiveUp,
 }
 
-/// The clock of heartbeats; all times monotonic, in nanoseconds.
+/// The clock for heartbeats. All times are on the monotonic clock, in nanoseconds.
 ///
 /// ```text
 ///               silent for HeartBtInt                no message within 5 s
@@ -73,13 +74,13 @@ impl HeartbeatClock {
         }
     }
 
-    /// When something is due next.
+    /// When the next action is due; `None` without heartbeats.
     pub fn next_due(&self) -> Option<u64> {
         self.due().map(|(due, _)| due)
     }
 
     fn due(&self) -> Option<(u64, Beat)> {
-        // The interval came from a byte.
+        // The interval was given as one byte, so the cast is exact.
         if !has_heartbeats((self.interval_ns / 1_000_000_000) as u8) {
             return None;
         }

@@ -1,25 +1,26 @@
-//! What a broker has missed, cut into blocks for L41.
+//! The messages that a broker has missed, divided into blocks for L41.
 
 use alloc::vec::Vec;
 
-/// The messages with numbers that the exchange has sent, for a broker that has missed them. It is filled from
-/// [`crate::LinkAction::Keep`].
+/// The messages with a MsgSeqNum that the exchange has sent, for a broker that has missed some. The store is filled
+/// by [`crate::LinkAction::Keep`].
 pub trait ResendStore {
-    /// Appends the whole frame with this MsgSeqNum; `false` if it is missing.
+    /// Appends the complete frame with this MsgSeqNum; `false` if the store lacks it.
     fn append(&mut self, msg_seq_num: u32, to: &mut Vec<u8>) -> bool;
 }
 
-/// Messages that are still to be resent at a login.
+/// The messages that a login still has to resend.
 #[derive(Default)]
 pub(crate) struct ResendBlocks {
-    /// The next one to be read from the store; 64 bits, so that it can exceed the last number.
+    /// MsgSeqNum of the message to be read next from the store. It has 64 bits, so that it can exceed the last
+    /// MsgSeqNum.
     next: u64,
     end: u64,
-    /// Read, and not yet sent.
+    /// Bytes that were read from the store and are not sent yet.
     rest: Vec<u8>,
 }
 
-/// The next block: its length in [`ResendBlocks::bytes`], and whether it is the last one.
+/// The next block: its length within [`ResendBlocks::bytes`], and whether it is the last block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ResendBlock {
     pub bytes: usize,
@@ -27,7 +28,7 @@ pub(crate) struct ResendBlock {
 }
 
 impl ResendBlocks {
-    /// All messages after `last` up to `end`.
+    /// Begins to resend all messages after `last`, up to `end`.
     pub fn begin(&mut self, last: u32, end: u32) {
         (self.next, self.end) = (u64::from(last) + 1, u64::from(end));
         self.rest.clear();
@@ -42,11 +43,11 @@ impl ResendBlocks {
         &self.rest
     }
 
-    /// Reads the next block of at most `most` bytes; whole messages, unless `split`.
+    /// Reads the next block, of at most `most` bytes. The block has complete messages only, unless `split`.
     ///
     /// # Errors
     ///
-    /// The number of a message that the store does not have.
+    /// The MsgSeqNum of a message that the store lacks.
     pub fn read(
         &mut self,
         most: usize,
@@ -55,7 +56,7 @@ impl ResendBlocks {
     ) -> Result<ResendBlock, u32> {
         let mut whole = self.rest.len();
         while self.rest.len() < most && self.next <= self.end {
-            // Not beyond `end`, which has 32 bits.
+            // `next` does not exceed `end`, which has 32 bits.
             let number = self.next as u32;
             let before = self.rest.len();
             if !store.append(number, &mut self.rest) || self.rest.len() == before {
@@ -76,7 +77,7 @@ impl ResendBlocks {
         Ok(ResendBlock { bytes, is_last })
     }
 
-    /// The block was sent.
+    /// Removes the block that was sent.
     pub fn sent(&mut self, block: ResendBlock) {
         self.rest.drain(..block.bytes);
         if block.is_last {

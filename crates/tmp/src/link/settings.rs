@@ -1,4 +1,4 @@
-//! What a link is configured with, and what outlives its connection.
+//! The settings of a link, and the state that is kept when its connection ends.
 
 use core::fmt;
 
@@ -9,14 +9,14 @@ use crate::uncertain::SPLIT_MESSAGES_DEFAULT;
 /// The two clocks, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct LinkNow {
-    /// Drives timers; never steps back.
+    /// Drives the timers. This clock never goes backwards.
     pub mono_ns: u64,
-    /// Stamps msg_time: since 1970-01-01T00:00:00Z.
+    /// The value of msg_time: nanoseconds since 1970-01-01T00:00:00Z.
     pub wall_ns: u64,
 }
 
-/// The last sequence numbers of a link. The caller stores them with each [`crate::LinkAction::Save`], and hands them
-/// to the link at a restart. A new trading day begins with zeros.
+/// The last MsgSeqNums of a link. The caller stores them with each [`crate::LinkAction::Save`], and passes them to
+/// the link at a restart. A new trading day begins with zeros.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct LinkNumbers {
     /// The last MsgSeqNum received.
@@ -25,7 +25,7 @@ pub struct LinkNumbers {
     pub outbound: u32,
 }
 
-/// The password of a session, a number. `Debug` masks it.
+/// The password of a session, which is a number. `Debug` masks it.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct TmpPassword(u32);
 
@@ -36,7 +36,7 @@ impl TmpPassword {
         Self(password)
     }
 
-    /// The proof for an append_no: the digits of thousands and hundreds of their product.
+    /// The proof for an append_no: the thousands digit and the hundreds digit of password times append_no.
     #[must_use]
     pub const fn key_value(self, append_no: u16) -> KeyValue {
         let product = self.0 as u64 * append_no as u64;
@@ -50,43 +50,43 @@ impl fmt::Debug for TmpPassword {
     }
 }
 
-/// The broker's end of a link.
+/// Settings of the broker's end of a link.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClientLinkSettings {
-    /// The broker's number, from file P06.
+    /// The broker's number, from the exchange's file P06.
     pub fcm_id: u16,
-    /// The exchange's number of the link.
+    /// The number that the exchange gave to the link.
     pub session_id: u16,
     /// The session's password.
     pub password: TmpPassword,
-    /// What the link is for.
+    /// The purpose of the link.
     pub ap_code: ApCode,
-    /// The market and trading session; L30 has to name the same.
+    /// The market and trading session; L30 must have the same.
     pub system_type: SystemType,
-    /// The exchange refuses an order that is older than this, in seconds; 0 for never.
+    /// The exchange refuses orders that are older than this number of seconds; 0 for no limit.
     pub cancel_order_sec: u8,
-    /// How long each step of the login may take, in nanoseconds.
+    /// Maximum duration of each step of the login, in nanoseconds.
     pub step_within_ns: u64,
-    /// When R04 is sent.
+    /// The rule for heartbeats.
     pub heartbeat: HeartbeatRule,
-    /// What its requests say beside the terms of their order.
+    /// Values in the requests that are not terms of an order.
     pub marks: OrderMarks,
 }
 
-/// What the requests of a link say beside the terms of their order. An exchange refuses requests without `order_source` and
-/// `info_source`, and new orders without `investor_flag`.
+/// Values in the requests of a link that are not terms of an order. An exchange refuses requests without
+/// `order_source` and `info_source`, and new orders without `investor_flag`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OrderMarks {
-    /// The clearing member; the broker itself without it.
+    /// The clearing member; `None` if the broker clears itself.
     pub cm_id: Option<u16>,
-    /// Where orders come from, one of [`crate::uncertain::ORDER_SOURCES`]; blank when it is not set.
+    /// Where orders come from: one of [`crate::uncertain::ORDER_SOURCES`], or blank when not set.
     pub order_source: u8,
-    /// The information vendor, 999 for none; blank when it is not set.
+    /// The information vendor: 999 for none, blank when not set.
     pub info_source: [u8; 3],
-    /// The kind of investor; blank when it is not set.
+    /// The kind of investor; blank when not set.
     pub investor_flag: u8,
-    /// PositionEffect of orders that say none themselves.
+    /// PositionEffect of orders that do not specify one.
     pub position_effect: Option<TmpPositionEffect>,
 }
 
@@ -103,7 +103,8 @@ impl Default for OrderMarks {
 }
 
 impl ClientLinkSettings {
-    /// A trading link with steps of 10 s and heartbeats as the specification says.
+    /// Settings of a trading link, with at most 10 s for each step of the login, and the heartbeat rule of the
+    /// specification.
     #[must_use]
     pub fn new(
         fcm_id: u16,
@@ -124,7 +125,8 @@ impl ClientLinkSettings {
         }
     }
 
-    /// PositionEffect of an order that says none itself: that of the settings, or A for options. Futures have no A.
+    /// PositionEffect of an order that does not specify one: the value in these settings, otherwise A (automatic) for
+    /// options. Futures do not have A.
     #[must_use]
     pub fn effect_of_netting(&self) -> Option<TmpPositionEffect> {
         let of_options = self.system_type.is_options();
@@ -133,7 +135,7 @@ impl ClientLinkSettings {
     }
 }
 
-/// The exchange's end of a link.
+/// Settings of the exchange's end of a link.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExchangeLinkSettings {
@@ -143,28 +145,28 @@ pub struct ExchangeLinkSettings {
     pub session_id: u16,
     /// The session's password.
     pub password: TmpPassword,
-    /// What the link is for.
+    /// The purpose of the link.
     pub ap_code: ApCode,
     /// The market and trading session.
     pub system_type: SystemType,
     /// Heartbeat interval in seconds.
     pub heart_bt_int: u8,
-    /// Messages that the broker may send within a second.
+    /// Messages that the broker may send within one second; 0 for no limit.
     pub max_flow_ctrl_cnt: u16,
-    /// How long each step of the login may take, in nanoseconds.
+    /// Maximum duration of each step of the login, in nanoseconds.
     pub step_within_ns: u64,
-    /// When R04 is sent.
+    /// The rule for heartbeats.
     pub heartbeat: HeartbeatRule,
-    /// Most bytes of data in an L41.
+    /// Maximum number of data bytes in an L41.
     pub block_bytes: u16,
-    /// Whether an L41 may end inside a message, see [`crate::uncertain::SPLIT_MESSAGES_DEFAULT`].
+    /// Whether an L41 may end in the middle of a message; see [`crate::uncertain::SPLIT_MESSAGES_DEFAULT`].
     pub split_messages: bool,
-    /// Makes the append_no of each login.
+    /// Seed from which the append_no of each login is computed.
     pub seed: u64,
 }
 
 impl ExchangeLinkSettings {
-    /// A trading link with HeartBtInt 30, 16 messages a second and blocks of 32 KiB.
+    /// Settings of a trading link with a HeartBtInt of 30 s, 16 messages a second and blocks of 32 KiB.
     #[must_use]
     pub fn new(
         fcm_id: u16,
@@ -189,7 +191,7 @@ impl ExchangeLinkSettings {
     }
 }
 
-/// Ten seconds a step.
+/// Maximum duration of a step of the login: ten seconds.
 const STEP_WITHIN_NS: u64 = 10_000_000_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Messages in the data of L41, which may end inside one.
+//! Reads the messages in the data of L41, which may end in the middle of a message.
 
 use alloc::vec::Vec;
 
@@ -8,12 +8,12 @@ use crate::header::FRAME_BYTES_LEAST;
 use crate::link::end::LinkEnd;
 use crate::wire::WireField;
 
-/// The part of a message with which the last block ended; shorter than the longest frame.
+/// The incomplete message with which the last block ended. It is shorter than the longest frame.
 #[derive(Clone, Default)]
 pub(crate) struct BlockTail(Vec<u8>);
 
 impl BlockTail {
-    /// Bytes of the part.
+    /// Number of bytes of the incomplete message.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -22,7 +22,7 @@ impl BlockTail {
         self.0.clear();
     }
 
-    /// Reads the next block: hands over each whole message, and keeps the rest.
+    /// Reads the next block: passes on each complete message, and keeps the rest.
     pub fn read(
         &mut self,
         data: &[u8],
@@ -40,7 +40,7 @@ impl BlockTail {
     }
 }
 
-/// Hands over the whole messages, and returns the bytes after them.
+/// Passes on the complete messages; returns the bytes after them.
 fn walk<'a>(
     mut bytes: &'a [u8],
     each: &mut impl FnMut(&TmpFrame<'_>) -> Result<(), LinkEnd>,

@@ -9,7 +9,7 @@ use crate::status::TmpStatus;
 use crate::wire::WireField;
 
 layouts! {
-    /// The first message of both ends; with a status, the exchange's last.
+    /// The first message of both ends. From the exchange with a status, it is the last message.
     L10 = 10, 23, both {
         status: TmpStatus = 17,
         start_in_bound_num: u32 = 18,
@@ -18,7 +18,7 @@ layouts! {
     L20 = 20, 19, broker {
         status: TmpStatus = 17,
     }
-    /// The exchange asks for the proof of the password, and says its last MsgSeqNum.
+    /// The exchange asks for the proof of the password, and sends its last MsgSeqNum.
     L30 = 30, 27, exchange {
         status: TmpStatus = 17,
         append_no: u16 = 18,
@@ -26,7 +26,7 @@ layouts! {
         system_type: SystemType = 24,
         encrypt: u8 = 25,
     }
-    /// Who the broker is, its proof, and the last MsgSeqNum that it has received.
+    /// The broker's identification, the proof of its password, and the last MsgSeqNum that it has received.
     L40 = 40, 33, broker {
         status: TmpStatus = 17,
         append_no: u16 = 18,
@@ -38,17 +38,17 @@ layouts! {
         request_start_seq: u32 = 27,
         cancel_order_sec: u8 = 31,
     }
-    /// The broker has received an L41.
+    /// The broker confirms an L41.
     L42 = 42, 19, broker {
         status: TmpStatus = 17,
     }
-    /// The exchange accepts the login: heartbeat interval in seconds, most messages a second.
+    /// The exchange accepts the login: heartbeat interval in seconds, maximum number of messages a second.
     L50 = 50, 22, exchange {
         status: TmpStatus = 17,
         heart_bt_int: u8 = 18,
         max_flow_ctrl_cnt: u16 = 19,
     }
-    /// The broker is ready.
+    /// The broker is ready; the login is complete.
     L60 = 60, 19, broker {
         status: TmpStatus = 17,
     }
@@ -56,14 +56,14 @@ layouts! {
     R04 = 104, 19, both {
         status: TmpStatus = 17,
     }
-    /// The answer to R04; status 200 warns of a clock that differs.
+    /// The answer to an R04. Status 200 warns that the clocks differ.
     R05 = 105, 19, both {
         status: TmpStatus = 17,
     }
 }
 
 layouts_with_data! {
-    /// A block of messages that the broker has missed, whole frames one after the other.
+    /// A block of messages that the broker has missed: complete frames, one after the other.
     L41 = 41, 24, exchange {
         status: TmpStatus = 17,
         is_eof: u8 = 18,

@@ -1,4 +1,4 @@
-//! What a broker sends: orders, quotes, price inquiries.
+//! What a broker sends: orders, quotes and price inquiries.
 
 use crate::codes::{
     TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide, TmpSymbolType, TmpTimeInForce,
@@ -8,7 +8,7 @@ use crate::layout::{LayoutField, TmpLayout, TmpLayoutInfo, check_value, layouts_
 use crate::wire::WireField;
 
 layouts_with_symbol! {
-    /// A new order, a change, a cancel or a query of one order.
+    /// A new order; or a change, a cancel or a query of an order.
     OrderEntry: R01 = 101, 80; R31 = 131, 100; broker
     {
         exec_type: TmpExecType = 17,
@@ -45,7 +45,7 @@ layouts_with_symbol! {
         order_source: u8 = 49,
         info_source: [u8; 3] = 50,
     }
-    /// A quote with a bid and an offer. Answered by two R02, or two R03.
+    /// A quote with a bid and an offer. It is answered by two R02, or by two R03.
     QuoteEntry: R09 = 109, 84; R39 = 139, 104; broker
     {
         exec_type: TmpExecType = 17,

@@ -1,4 +1,4 @@
-//! What the exchange answers: acknowledgements, fills, rejects.
+//! What the exchange sends about orders: acknowledgements, fills and rejects.
 
 use crate::codes::{
     TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide, TmpSymbolType, TmpTimeInForce,
@@ -94,7 +94,7 @@ layouts! {
         protocol_type: u8 = 70,
         price: i32 = 71,
     }
-    /// A copy of an R02 for a clearing member or a drop copy, with the session that it was reported on.
+    /// A copy of an R02, for a clearing member or a drop copy link, with the session on which the R02 was reported.
     R06 = 106, 135, exchange {
         status: TmpStatus = 17,
         exec_type: TmpExecType = 18,
@@ -135,13 +135,13 @@ layouts! {
 macro_rules! same_fields {
     ($($field:ident,)*) => {
         impl R06 {
-            /// The copy of a report: for a subscription of this target, of a report that went to this session.
+            /// A copy of a report, for a subscription to `target_id`. The report went to session `rpt_session_id`.
             #[must_use]
             pub const fn of(report: &R02, target_id: u8, rpt_session_id: u16) -> Self {
                 Self { $($field: report.$field,)* target_id, rpt_session_id }
             }
 
-            /// The report that it is a copy of, with this target_id.
+            /// The report of which this is a copy, with this target_id.
             #[must_use]
             pub const fn report(&self, target_id: u8) -> R02 {
                 R02 { $($field: self.$field,)* target_id }
@@ -157,7 +157,8 @@ same_fields! {
 }
 
 impl<const SYMBOL: usize> VenueExecution<SYMBOL> {
-    /// Its short form. It has no last price: a fill of a single product stands in the place of the first leg.
+    /// The short form of the report. It has no last price: for a single product, the fill is in the fields of the
+    /// first leg.
     #[must_use]
     pub const fn short(&self) -> R22 {
         let (leg_px, leg_qty) = match self.leg_side[0] {

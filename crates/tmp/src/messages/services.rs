@@ -1,4 +1,4 @@
-//! Services beside orders: state of the market, bulletins, subscriptions of reports, the kill switch.
+//! Services besides orders: trading state, bulletins, subscriptions to reports, the kill switch.
 
 use crate::codes::SystemType;
 use crate::error::FrameError;
@@ -9,21 +9,21 @@ use crate::status::TmpStatus;
 use crate::wire::{TmpTime, WireField};
 
 layouts! {
-    /// Asks for the state of trading; request type 0, 1 or 2.
+    /// Requests the trading state; the request type is 0, 1 or 2.
     R11 = 111, 23, broker {
         status: TmpStatus = 17,
         trade_req_id: u16 = 18,
         flow_group: u8 = 20,
         request_type: u8 = 21,
     }
-    /// The state of trading of a flow group, see [`crate::uncertain::TradeStatus`].
+    /// The trading state of a flow group; see [`crate::uncertain::TradeStatus`].
     R12 = 112, 23, exchange {
         status: TmpStatus = 17,
         trade_req_id: u16 = 18,
         flow_group: u8 = 20,
         trade_status: u8 = 21,
     }
-    /// Subscribes to reports of a target, from a number on.
+    /// Subscribes to the reports of a target, from a report number on.
     R15 = 115, 25, broker {
         member: u16 = 17,
         target_id: u8 = 19,
@@ -39,7 +39,7 @@ layouts! {
 }
 
 layouts_with_data! {
-    /// A bulletin request; at most one in 10 s.
+    /// Requests bulletins; at most one request in 10 s.
     R13 = 113, 27, broker {
         fcm_req_id: u32 = 17,
         bulletin_req_id: u32 = 21,
@@ -53,7 +53,7 @@ layouts_with_data! {
         time: TmpTime = 26,
         system_type: SystemType = 32,
     } data = 33
-    /// A command as text: `K101` is the kill switch, `K102` a subscription of expired orders.
+    /// A command as text: `K101` is the kill switch, `K102` subscribes to expired orders.
     R17 = 117, 18, broker {} data = 17
     /// The answer to R17.
     R18 = 118, 19, exchange {

@@ -13,7 +13,7 @@ use crate::messages::{L10, L30, L40, L41, L50};
 use crate::status::TmpStatus;
 use crate::uncertain::{WRONG_LOGINS_MOST, file_size, resends};
 
-/// Fewest and most bytes of data in an L41.
+/// Minimum and maximum number of data bytes in an L41.
 const BLOCK_LEAST: usize = 256;
 const BLOCK_MOST: usize = FRAME_BYTES_MOST - L41::SIZE;
 
@@ -53,7 +53,7 @@ impl LinkExchange {
         self.step(now, ExchangeLinkState::AwaitL40);
     }
 
-    /// Verifies L40, and sends the first L41, or L50.
+    /// Verifies an L40. Sends the first L41 if messages were missed, otherwise L50.
     pub(super) fn log_in(
         &mut self,
         now: LinkNow,
@@ -77,7 +77,7 @@ impl LinkExchange {
         self.send_block(now, store, out)
     }
 
-    /// The status of the first wrong field, in the order of their codes.
+    /// The status for the first wrong field, in the order of the status codes.
     fn wrong_field(&self, l40: &L40) -> TmpStatus {
         let own = &self.settings;
         let checks = [
@@ -95,7 +95,7 @@ impl LinkExchange {
         wrong.map_or(TmpStatus::OK, |(_, status)| status)
     }
 
-    /// A block is confirmed: sends the next one, or L50.
+    /// Handles the confirmation of a block: sends the next block, or L50.
     pub(super) fn next_block(
         &mut self,
         now: LinkNow,
@@ -151,7 +151,7 @@ impl LinkExchange {
         self.step(now, ExchangeLinkState::AwaitL60);
     }
 
-    /// The login is complete: sends what was numbered meanwhile.
+    /// Completes the login: sends the messages that got a MsgSeqNum meanwhile.
     pub(super) fn become_ready(
         &mut self,
         now: LinkNow,
@@ -180,9 +180,9 @@ impl LinkExchange {
     }
 }
 
-/// A number from 1 to 999 for a login.
+/// The append_no of a login, a number from 1 to 999.
 fn append_no(seed: u64, connections: u64) -> u16 {
-    // A round of SplitMix64.
+    // One round of SplitMix64.
     let mut mixed = seed.wrapping_add(connections.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,4 +1,4 @@
-//! R03 of the link itself.
+//! The R03 that the link sends itself.
 
 use crate::codes::TmpSide;
 use crate::frame::TmpFrame;
@@ -6,7 +6,7 @@ use crate::layout::TmpLayout;
 use crate::messages::{OrderEntry, QuoteEntry, R01, R03, R09, R31, R39};
 use crate::status::TmpStatus;
 
-/// What rejects an order: one R03, or two for a quote; none for other messages.
+/// The R03 that reject a request: one for an order, two for a quote, none for other messages.
 pub(super) fn rejects(frame: &TmpFrame<'_>, status: TmpStatus) -> [Option<R03>; 2] {
     match frame.code() {
         R01::CODE => [frame.body().ok().map(|it: R01| order(&it, status)), None],
