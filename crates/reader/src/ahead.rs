@@ -1,4 +1,4 @@
-//! [`AheadInput`]: a source that is read and framed by a thread of its own, some messages ahead.
+//! [`AheadInput`]: a source that a thread of its own reads and frames, some messages ahead of the reader.
 //!
 //! ```text
 //!   thread   advance > copy into a batch --full--> channel ---> batch   whoever looks at the messages
@@ -30,13 +30,13 @@ pub(crate) struct AheadInput {
     used: Sender<AheadBatch>,
     thread: Option<JoinHandle<()>>,
     batch: AheadBatch,
-    /// Number of the batch's messages that were taken, and of its skipped parts that were passed on.
+    /// Number of messages of the batch that were taken, and number of skipped parts of the batch that were reported.
     passed: usize,
     told: usize,
     names: Vec<String>,
 }
 
-/// The messages one after another, each preceded by the text before it on its line.
+/// Messages one after another. Each is preceded by the text that comes before it on its line.
 #[derive(Default)]
 struct AheadBatch {
     bytes: Vec<u8>,
@@ -44,29 +44,29 @@ struct AheadBatch {
     left_out: Vec<LeftOut>,
     /// Names of new sessions.
     names: Vec<String>,
-    /// Whether the source has ended; number of lines without a message.
+    /// Set when the source has ended: the number of lines without a message.
     end: Option<u64>,
 }
 
 struct AheadItem {
     place: LogPlace,
-    /// The position after the message, and the line there.
+    /// The position after the message in the source, and the line number there.
     end: (u64, u64),
     /// Start and end of the message in the batch.
     message: (usize, usize),
-    /// Start of the text before it.
+    /// Start of the text before the message on its line.
     prefix: usize,
     fault: Option<Garbled>,
     session: Option<usize>,
     mark: &'static str,
     direction: Option<Direction>,
     time: Option<(Timestamp, TimeSource)>,
-    /// Number of the batch's skipped parts before it.
+    /// Number of skipped parts of the batch that come before the message.
     left_out: usize,
 }
 
 impl AheadInput {
-    /// Reads a source in a thread; `hints` are those of the source.
+    /// Reads a source in a thread of its own; `hints` are the hints of the source.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl AheadInput {
         })
     }
 
-    /// Passes on the parts skipped before this message of the batch.
+    /// Reports the skipped parts of the batch that come before this message.
     fn tell(&mut self, until: usize, left_out: &mut LeftOuts) {
         while self.told < until {
             left_out.push(self.batch.left_out[self.told].clone());
@@ -103,7 +103,7 @@ impl AheadInput {
 
     fn next_batch(&mut self) -> bool {
         let Ok(batch) = self.batches.recv() else {
-            // The thread ends without a last batch only by a panic.
+            // Without a last batch, the thread can only have ended by a panic.
             if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
                 resume_unwind(panic);
             }
@@ -111,7 +111,7 @@ impl AheadInput {
         };
         let mut used = std::mem::replace(&mut self.batch, batch);
         used.clear();
-        // No reader is left after the last batch.
+        // Sending fails only when the thread has ended; then the buffer is not needed.
         let _ = self.used.send(used);
         self.names.append(&mut self.batch.names);
         (self.passed, self.told) = (0, 0);
@@ -128,7 +128,7 @@ impl AheadBatch {
         self.items.clear();
         self.left_out.clear();
         self.end = None;
-        // A long message should not keep this much memory forever.
+        // Do not keep this much memory after one long message.
         if self.bytes.capacity() > 4 * BYTES {
             self.bytes = Vec::new();
         }
@@ -167,7 +167,7 @@ impl AheadBatch {
     }
 }
 
-/// The thread's loop: until the source ends or the reader is dropped.
+/// The loop of the thread. It ends when the source ends or the reader is dropped.
 fn read(mut input: Box<dyn LogInput>, full: &SyncSender<AheadBatch>, empty: &Receiver<AheadBatch>) {
     let mut left_out = LeftOuts::default();
     let (mut names, mut last) = (Vec::new(), 0);

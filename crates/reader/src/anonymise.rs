@@ -44,10 +44,10 @@ const MOST_REMEMBERED: usize = 100_000;
 /// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
 
-/// Why a message is skipped.
+/// Why a message cannot be anonymised and is skipped.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum NotAnonymised {
-    /// The frame of the message is wrong, so its fields are unknown.
+    /// The frame of the message is wrong, so its fields are not known.
     Frame(String),
     /// A field is malformed.
     Field,
@@ -62,7 +62,7 @@ impl fmt::Display for NotAnonymised {
     }
 }
 
-/// Replaces identities and order ids by pseudonyms of the same shape, and masks texts and secrets.
+/// Replaces identities and order ids by pseudonyms of the same form, and masks texts and secrets.
 pub struct Anonymiser {
     ids: BTreeSet<Tag>,
     texts: BTreeSet<Tag>,
@@ -73,7 +73,7 @@ pub struct Anonymiser {
 }
 
 impl Anonymiser {
-    /// Uses this key: its owner can compute the pseudonym of a value.
+    /// An anonymiser with this key. Whoever has the key can compute the pseudonym of a value.
     #[must_use]
     pub fn new(key: &[u8]) -> Self {
         let ids = ENDS.iter().chain(&IDS).chain(&PARTIES).copied();
@@ -88,7 +88,7 @@ impl Anonymiser {
         }
     }
 
-    /// Adds the data fields of a dictionary, which count as texts.
+    /// Adds the data fields of a dictionary. They are masked like texts.
     pub fn learn(&mut self, dictionary: &Dictionary) {
         self.decoder.learn(dictionary);
         let fields = dictionary.fields().iter();
@@ -96,23 +96,24 @@ impl Anonymiser {
         self.texts.extend(data.map(|field| field.tag));
     }
 
-    /// Fields whose values also get pseudonyms.
+    /// Adds fields whose values also get pseudonyms.
     pub fn add_ids(&mut self, tags: &[Tag]) {
         self.ids.extend(tags);
         self.texts.retain(|tag| !tags.contains(tag));
     }
 
-    /// Fields whose values are also masked.
+    /// Adds fields whose values are also masked.
     pub fn add_texts(&mut self, tags: &[Tag]) {
         self.texts.extend(tags);
     }
 
-    /// Fields that stay unchanged, except secrets.
+    /// Adds fields that stay unchanged. Secrets are masked in any case.
     pub fn keep(&mut self, tags: &[Tag]) {
         self.kept.extend(tags);
     }
 
-    /// The message with pseudonyms, of the same length, with CheckSum(10) computed again.
+    /// The message with pseudonyms instead of identities. It has the length of the original, and a CheckSum(10) that
+    /// was computed again.
     ///
     /// # Errors
     ///

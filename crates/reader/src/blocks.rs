@@ -1,4 +1,4 @@
-//! Packets of a capture: pcap with microseconds or nanoseconds, pcapng, of either byte order.
+//! Packets of a capture: pcap with microseconds or nanoseconds, and pcapng. Each may have either byte order.
 
 use fixwire_protocol::Timestamp;
 use pcap_parser::pcapng::Block as PcapNgBlock;
@@ -12,10 +12,10 @@ use crate::zone::SECOND;
 
 /// Size of the longest packet or block, bytes.
 const LONGEST: usize = 16 << 20;
-/// Bytes of the header of a pcap file, and of one packet in it.
+/// Bytes of a pcap file header, and below of the header of one packet.
 const PCAP_HEADER: usize = 24;
 const PCAP_FRAME: usize = 16;
-/// Type and length of a pcapng block, and the byte order of a section.
+/// Bytes of a pcapng block's type and length, and of a section's byte order mark.
 const PCAPNG_HEAD: usize = 12;
 /// Type of the block that begins a section, in either byte order.
 const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
@@ -29,7 +29,7 @@ const READ: usize = 1 << 18;
 /// The next part of a capture.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Block {
-    /// A packet, whose bytes are [`Blocks::data`].
+    /// A packet. Its bytes are returned by [`Blocks::data`].
     Packet {
         link: i32,
         time: Timestamp,
@@ -39,7 +39,7 @@ pub(crate) enum Block {
     Other,
 }
 
-/// Bytes that are not a block; without a length, nothing after them can be read.
+/// Bytes that are not a block. Their length is unknown, so nothing after them can be read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Unreadable {
     pub(crate) at: u64,
@@ -53,12 +53,12 @@ pub(crate) struct Blocks {
     window: Vec<u8>,
     filled: usize,
     at: usize,
-    /// The position of the window's first byte.
+    /// The position of the window's first byte in the capture.
     base: u64,
     layout: Option<Layout>,
     packets: u64,
     data: (usize, usize),
-    /// Unsupported link types of packets.
+    /// Link types of packets that are not supported, each reported once.
     refused: Vec<i32>,
 }
 
@@ -73,14 +73,14 @@ enum Layout {
 #[derive(Clone, Copy)]
 struct Interface {
     link: i32,
-    /// Units per second; 0 when invalid.
+    /// Units of time per second; 0 when the value is invalid.
     resolution: u64,
     /// Seconds to add.
     offset: i64,
 }
 
 impl Blocks {
-    /// Buffer for the next read.
+    /// The buffer for the next read.
     pub(crate) fn room(&mut self) -> &mut [u8] {
         self.window.copy_within(self.at..self.filled, 0);
         self.base += self.at as u64;
@@ -93,17 +93,17 @@ impl Blocks {
         &mut self.window[self.filled..]
     }
 
-    /// This number of bytes was read into the buffer.
+    /// Records that this number of bytes was read into the buffer.
     pub(crate) fn filled(&mut self, len: usize) {
         self.filled += len;
     }
 
-    /// The position of the next block.
+    /// The position of the next block in the capture.
     pub(crate) fn place(&self) -> u64 {
         self.base + self.at as u64
     }
 
-    /// The bytes of the packet found.
+    /// The bytes of the packet that was found.
     pub(crate) fn data(&self) -> &[u8] {
         &self.window[self.data.0..self.data.1]
     }
@@ -184,7 +184,7 @@ struct Part {
 struct Found {
     link: i32,
     time: Timestamp,
-    /// Range of its bytes in the part.
+    /// Range of the packet's bytes in the part.
     data: (usize, usize),
 }
 
@@ -245,7 +245,7 @@ fn pcap(rest: &[u8], header: &PcapHeader) -> Result<Option<Part>, String> {
         len,
         layout: None,
         packet: Some(Found {
-            // The upper half says whether frames end with a checksum.
+            // The upper half says whether frames end with a checksum; it is not part of the link type.
             link: header.network.0 & 0xffff,
             time: Timestamp(time),
             data: (PCAP_FRAME, len),
@@ -272,7 +272,7 @@ fn pcapng(
         return Ok(None);
     };
     if head.starts_with(&SECTION) {
-        // Each section has a byte order and interfaces of its own.
+        // Each section has a byte order of its own and interfaces of its own.
         *big = match head[8..].try_into().unwrap_or_default() {
             LITTLE => false,
             BIG => true,

@@ -13,9 +13,9 @@ use crate::left_out::{LeftOut, LeftOuts};
 use crate::packet::{self, TcpSegment};
 use crate::tcp::{FlowStep, TcpFlow};
 
-/// Maximum number of flows at a time.
+/// Maximum number of flows (directions of TCP connections) at a time.
 const MOST_FLOWS: usize = 4096;
-/// Approximate maximum of bytes that all flows hold.
+/// Approximate maximum number of bytes that all flows hold in memory.
 const MOST_HELD: usize = 64 << 20;
 
 /// A capture file, or the output of tcpdump in a pipe.
@@ -29,17 +29,17 @@ pub(crate) struct CaptureInput {
     packed: &'static str,
 }
 
-/// The directions of connections.
+/// All flows: the directions of TCP connections.
 #[derive(Default)]
 struct Flows {
     known: HashMap<(SocketAddr, SocketAddr), u64>,
     all: HashMap<u64, TcpFlow>,
     next_id: u64,
-    /// Directions that may have messages.
+    /// Directions that may have further messages.
     due: VecDeque<u64>,
-    /// The direction of the message found.
+    /// The direction of the message that was found.
     current: u64,
-    /// Number of bytes that all directions hold.
+    /// Number of bytes that all directions hold in memory.
     held: usize,
 }
 
@@ -84,7 +84,7 @@ impl Flows {
         }
     }
 
-    /// Closes the direction that has been silent for the longest time, when there are too many.
+    /// When there are too many directions, closes the one that has been silent for the longest time.
     fn make_room(&mut self) {
         if self.known.len() < MOST_FLOWS {
             return;
@@ -98,7 +98,7 @@ impl Flows {
         }
     }
 
-    /// Gives up the missing bytes of the direction that holds the most bytes.
+    /// Of all directions, takes the one that holds the most bytes, and gives up waiting for its missing bytes.
     fn relieve(&mut self) {
         let most = self.all.iter_mut().max_by_key(|(_, flow)| flow.held());
         if let Some((id, flow)) = most {
@@ -107,7 +107,7 @@ impl Flows {
         }
     }
 
-    /// Ends this direction: no further segments are added to it.
+    /// Closes a direction: no further segments are added to it.
     fn close(&mut self, id: u64) {
         self.known.retain(|_, known| *known != id);
         if let Some(flow) = self.all.get_mut(&id) {
@@ -122,7 +122,7 @@ impl Flows {
         ids.into_iter().for_each(|id| self.close(id));
     }
 
-    /// Whether a next message is found.
+    /// Advances to the next message; returns whether there is one.
     fn advance(&mut self, file: &str, left_out: &mut LeftOuts) -> bool {
         while let Some(&id) = self.due.front() {
             let Some(flow) = self.all.get_mut(&id) else {
@@ -172,7 +172,7 @@ impl CaptureInput {
         }
     }
 
-    /// Processes the next packet, or reads; returns a step when nothing is available.
+    /// Processes the next packet, or reads more bytes. Returns a step when nothing is available.
     fn go_on(&mut self, left_out: &mut LeftOuts) -> Option<Step> {
         match self.blocks.next(self.ended) {
             Ok(Some(Block::Packet { link, time, number })) => {

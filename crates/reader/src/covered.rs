@@ -1,10 +1,10 @@
-//! Messages with masked secrets, of the same length.
+//! Messages whose secrets are masked; their length does not change.
 
 use fixwire_protocol::Message;
 use fixwire_protocol::frame::check_sum;
 use fixwire_protocol::readable::is_secret;
 
-/// The message with `*` for each byte of a secret, and with a recalculated CheckSum(10).
+/// The message with `*` instead of each byte of a secret, and with CheckSum(10) computed again.
 #[must_use]
 pub fn covered(message: &Message<'_>) -> Vec<u8> {
     let mut bytes = message.bytes().to_vec();
@@ -20,7 +20,7 @@ pub fn covered(message: &Message<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Writes the CheckSum(10) of bytes that are shaped like a message.
+/// Computes CheckSum(10) of `bytes`, which have the form of `message`, and writes it.
 pub(crate) fn sum_up(message: &Message<'_>, bytes: &mut [u8]) {
     if let Some(last) = message.fields().last().filter(|last| last.tag == 10)
         && let Some(body_end) = (last.start as usize).checked_sub(3)

@@ -1,4 +1,4 @@
-//! [`LogDiff`]: compares the messages of a session in the logs of its two sides.
+//! [`LogDiff`]: compares the messages of one session in the logs of both of its sides.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,14 +10,14 @@ use fixwire_protocol::{Decoder, Message, Tag, Timestamp};
 use crate::entry::LogEntry;
 use crate::reader::{LogReader, LogStep};
 
-/// Maximum bytes of messages that wait for their counterpart on the other side.
+/// Maximum number of bytes of messages that wait for their counterpart from the other side.
 const MOST_WAITING: usize = 96 << 20;
-/// Approximate memory for a message in addition to its bytes.
+/// Approximate memory of a waiting message in addition to its bytes.
 const EACH: usize = 400;
-/// Maximum number of findings kept; further ones are only counted.
+/// Maximum number of findings that are kept; further findings are only counted.
 const MOST_FINDINGS: usize = 10_000;
-/// When the SendingTimes of two messages with the same MsgSeqNum differ by more than this, one message belongs to an
-/// earlier sequence. Nanoseconds.
+/// Two messages with the same MsgSeqNum belong to different sequences (one before a reset, one after) when their
+/// SendingTimes differ by more than this. Nanoseconds.
 const SAME: i64 = 60_000_000_000;
 /// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
@@ -47,7 +47,7 @@ pub struct DiffMessage {
     pub file: String,
     /// Position of the message in the file.
     pub place: String,
-    /// Time of the message in the log; `None` without one.
+    /// Time of the message in the log; `None` when the log has no time for it.
     pub time: Option<Timestamp>,
     /// `CLIENT->BROKER`, printable.
     pub sender: String,
@@ -59,7 +59,7 @@ pub struct DiffMessage {
     pub is_duplicate: bool,
 }
 
-/// A differing field; printable, secrets masked.
+/// A field that differs. Values are printable, and secrets are masked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FieldDifference {
     /// Tag of the field; `None` when only the order of the fields differs.
@@ -95,10 +95,10 @@ struct Waiting {
     bytes: Vec<u8>,
 }
 
-/// Waiting messages of one side.
+/// The waiting messages of one side.
 #[derive(Clone, Debug, Default)]
 struct Lane {
-    /// In order of arrival.
+    /// The messages in the order of arrival.
     all: BTreeMap<u64, Waiting>,
     by_key: HashMap<u64, VecDeque<u64>>,
     next: u64,
@@ -116,7 +116,7 @@ impl Lane {
         self.next += 1;
     }
 
-    /// Takes the first message with this key that `fits` accepts, if any.
+    /// Takes the first message with this key for which `fits` is true, if any.
     fn take(&mut self, key: u64, fits: impl Fn(&Waiting) -> bool) -> Option<Waiting> {
         let ids = self.by_key.get_mut(&key)?;
         let at = ids.iter().position(|id| fits(&self.all[id]))?;
@@ -137,17 +137,17 @@ impl Lane {
     }
 }
 
-/// Compares two sides of one session, or of several.
+/// Compares both sides of one session, or of several sessions.
 pub struct LogDiff {
-    /// Messages that both sides have, with the same fields.
+    /// Messages that both sides have with the same fields.
     pub same: u64,
-    /// Messages that both sides have, with different fields.
+    /// Messages that both sides have with different fields.
     pub different: u64,
-    /// Messages only in A, and only in B.
+    /// Messages that only A has, and messages that only B has.
     pub only: [u64; 2],
     /// Messages without a MsgSeqNum(34), which cannot be compared.
     pub unnumbered: u64,
-    /// Messages counted as missing on the other side only because memory for waiting messages ran out.
+    /// Messages that were counted as missing on the other side only because the memory for waiting messages ran out.
     pub given_up: u64,
     findings: Vec<DiffFinding>,
     ignored: Vec<Tag>,
@@ -157,7 +157,7 @@ pub struct LogDiff {
 }
 
 impl LogDiff {
-    /// Fields with these tags may differ.
+    /// A comparison in which fields with these tags may differ.
     #[must_use]
     pub fn new(ignored: Vec<Tag>) -> Self {
         Self {
@@ -174,16 +174,16 @@ impl LogDiff {
         }
     }
 
-    /// Limit for the bytes that wait for the other side.
+    /// Sets the limit for the bytes of waiting messages.
     #[must_use]
     pub fn with_room(mut self, bytes: usize) -> Self {
         self.most_waiting = bytes;
         self
     }
 
-    /// Reads both sides to their ends, always the side with the earlier time next.
+    /// Reads both sides to the end. The next message is always read from the side whose time is earlier.
     pub fn read(&mut self, a: &mut LogReader, b: &mut LogReader) {
-        // The latest time of each side, and its messages.
+        // For each side: the latest time, and the number of messages.
         let mut progress = [(i64::MIN, 0_u64); 2];
         let mut is_open = [true; 2];
         while is_open != [false; 2] {
@@ -210,13 +210,13 @@ impl LogDiff {
         self.finish();
     }
 
-    /// The differences, by time; at most 10,000.
+    /// The differences, sorted by time; at most 10,000.
     #[must_use]
     pub fn findings(&self) -> &[DiffFinding] {
         &self.findings
     }
 
-    /// Differences that are only counted.
+    /// Number of differences that are counted but not kept.
     #[must_use]
     pub fn more(&self) -> u64 {
         let all = self.different + self.only[0] + self.only[1];
@@ -269,7 +269,8 @@ impl LogDiff {
         }
     }
 
-    /// Compares the oldest waiting message with its best match; true when none is waiting.
+    /// Compares the oldest waiting message of a side with its best match on the other side. Returns true when no
+    /// message was waiting.
     fn settle_oldest(&mut self, side: DiffSide) -> bool {
         let Some(one) = self.lanes[side as usize].take_oldest() else {
             return false;
@@ -330,7 +331,7 @@ impl LogDiff {
     }
 }
 
-/// Values of each tag, in their order.
+/// The values of each tag, in the order of the message.
 fn by_tag<'a>(message: &Message<'a>) -> BTreeMap<Tag, Vec<&'a [u8]>> {
     let mut all: BTreeMap<Tag, Vec<&[u8]>> = BTreeMap::new();
     for field in message.fields() {
@@ -346,7 +347,8 @@ fn values<'a>(all: &BTreeMap<Tag, Vec<&'a [u8]>>, tag: Tag) -> Vec<&'a [u8]> {
     all.get(&tag).cloned().unwrap_or_default()
 }
 
-/// Differing fields. BodyLength(9) and CheckSum(10) depend on the others, and count only if no other field differs.
+/// The fields that differ. BodyLength(9) and CheckSum(10) depend on the other fields, so they count only if no other
+/// field differs.
 fn differences(a: &Message<'_>, b: &Message<'_>, ignored: &[Tag]) -> Vec<FieldDifference> {
     let (of_a, of_b) = (by_tag(a), by_tag(b));
     let mut tags: Vec<Tag> = of_a.keys().chain(of_b.keys()).copied().collect();

@@ -1,4 +1,4 @@
-//! A message with the facts from its source.
+//! A message, with the facts that its source gives about it.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,26 +11,26 @@ use crate::journal::Batch;
 use crate::prefix;
 use crate::zone::Clock;
 
-/// The position of a message.
+/// The position of a message in its source.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LogPlace {
     /// In a text.
     Text {
-        /// Offset of its first byte; in a packed file, in the unpacked data.
+        /// Offset of the message's first byte; for a packed file, the offset in the unpacked data.
         offset: u64,
-        /// Line of the first byte, from 1.
+        /// Line number of the first byte, from 1.
         line: u64,
     },
     /// In a journal.
     Journal {
-        /// The segment of its record.
+        /// The segment with the message's record.
         segment: u32,
         /// The offset of the record in the segment.
         offset: u32,
     },
     /// In a capture.
     Packet {
-        /// Number of the packet that completed it, from 1.
+        /// Number of the packet that completed the message, from 1.
         packet: u64,
     },
 }
@@ -45,16 +45,16 @@ impl fmt::Display for LogPlace {
     }
 }
 
-/// The origin of a message's time.
+/// Where the time of a message comes from.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum TimeSource {
-    /// The line of the log.
+    /// The line of the message in the log.
     Line,
     /// SendingTime(52) of the message.
     SendingTime,
-    /// The capture: the time of the packet that completed it.
+    /// The capture: the time of the packet that completed the message.
     Capture,
-    /// The journal: the time at which its record was written.
+    /// The journal: the time at which the message's record was written.
     Journal,
     /// No time.
     Missing,
@@ -77,23 +77,23 @@ impl TimeSource {
 /// A message of a log.
 #[derive(Clone, Copy)]
 pub struct LogEntry<'a> {
-    /// The path as given, or that of a file in a folder; `stdin`.
+    /// The path as given; for a file in a given folder, the path of that file; `stdin` for standard input.
     pub file: &'a str,
     /// Position of the message in the file.
     pub place: LogPlace,
     /// The message as sent, with SOH after each field.
     pub bytes: &'a [u8],
-    /// The fault of the message's frame; `None` for a correct frame.
+    /// What is wrong with the message's frame; `None` for a correct frame.
     pub fault: Option<Garbled>,
     /// The name of the message's session in a journal; `None` for other sources.
     pub journal_session: Option<&'a str>,
-    /// Status of the message in a journal: queued, duplicate, ignored, dequeued, resent, gap fill.
+    /// The status that the journal gives to the message: queued, duplicate, ignored, dequeued, resent, gap fill.
     pub mark: &'static str,
     pub(crate) known_direction: Option<Direction>,
     pub(crate) known_time: Option<(Timestamp, TimeSource)>,
     pub(crate) prefix: &'a [u8],
     pub(crate) hints: &'a Hints,
-    /// Record of the message in a journal; `None` for other sources.
+    /// The journal record of the message; `None` for other sources.
     pub(crate) record: Option<&'a Batch>,
 }
 
@@ -103,25 +103,25 @@ impl fmt::Debug for LogEntry<'_> {
     }
 }
 
-/// Maximum number of senders and targets kept.
+/// Maximum number of pairs of sender and target that are cached.
 const MOST_NAMED: usize = 16;
 
-/// Sender and target from the name of a file.
+/// The direction of messages from this sender to this target, according to the name of the file.
 struct NamedEnds {
     ends: [Vec<u8>; 2],
     direction: Option<Direction>,
 }
 
-/// Facts about all messages of a file.
+/// What is known about all messages of a file.
 pub(crate) struct Hints {
     /// Our CompIDs.
     pub(crate) ours: Vec<Vec<u8>>,
-    /// The file's name without its folders.
+    /// The name of the file, without its folder.
     pub(crate) name: String,
-    /// The direction that the suffix of the file's name gives, if any.
+    /// The direction that the extension of the file's name gives, if any.
     pub(crate) direction: Option<Direction>,
     pub(crate) clock: RefCell<Clock>,
-    /// Nanoseconds to add to every time.
+    /// Nanoseconds to add to every time of the file.
     pub(crate) shift: i64,
     named: RefCell<Vec<NamedEnds>>,
 }
@@ -153,8 +153,8 @@ impl Hints {
         }
     }
 
-    /// The direction of a message by a file name like `FIX.4.4-BROKER-CLIENT.messages.current.log`, which is BROKER's
-    /// log; `None` when the name does not have both CompIDs.
+    /// The direction of a message according to a file name such as `FIX.4.4-BROKER-CLIENT.messages.current.log`,
+    /// which is the log of BROKER. `None` when the name does not have both CompIDs.
     fn by_name(&self, sender: &[u8], target: &[u8]) -> Option<Direction> {
         if sender.len() + target.len() >= self.name.len() {
             return None;
@@ -193,7 +193,7 @@ impl Hints {
 }
 
 impl<'a> LogEntry<'a> {
-    /// The value of the first field with this tag, if it is in the frame of the message. Searches data fields, too.
+    /// The value of the first field with this tag that is inside the frame of the message. Finds data fields too.
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&'a [u8]> {
         let mut text = [0; 12];
@@ -209,12 +209,13 @@ impl<'a> LogEntry<'a> {
         None
     }
 
-    /// For an inbound message of a journal record, the messages that it caused; for those, the inbound message.
+    /// For the inbound message of a journal record, the messages that it caused. For a caused message, the inbound
+    /// message.
     pub(crate) fn related(&self) -> impl Iterator<Item = &'a [u8]> {
         self.record.into_iter().flat_map(Batch::related)
     }
 
-    /// When the message was written, received or sent, and the origin of that time.
+    /// The time at which the message was written, received or sent, and where that time comes from.
     #[must_use]
     pub fn time(&self) -> (Option<Timestamp>, TimeSource) {
         let (time, source) = self.plain_time();
@@ -240,7 +241,8 @@ impl<'a> LogEntry<'a> {
         }
     }
 
-    /// Direction of the message, if known. Given CompIDs take precedence, then the journal, whichever engine wrote it.
+    /// Direction of the message, if known. The CompIDs given in the options decide first, then the journal, then the
+    /// name of the file, then the words before the message on its line.
     #[must_use]
     pub fn direction(&self) -> Option<Direction> {
         if self.hints.ours.is_empty() && self.known_direction.is_some() {
@@ -262,11 +264,11 @@ impl<'a> LogEntry<'a> {
         self.hints.direction.or_else(name).or_else(words)
     }
 
-    /// The session: `FIX.4.4:BROKER->CLIENT`, ours first, or `FIX.4.4:BROKER<>CLIENT` in alphabetical order when the
-    /// direction is unknown.
+    /// The session: `FIX.4.4:BROKER->CLIENT` with our CompID first; or, when the direction is unknown,
+    /// `FIX.4.4:BROKER<>CLIENT` in alphabetical order.
     #[must_use]
     pub fn session(&self) -> String {
-        // The journal's name begins with the side that wrote it.
+        // The session name in a journal begins with the side that wrote the journal.
         if let Some(name) = self.journal_session
             && self.direction() == self.known_direction
         {

@@ -1,22 +1,23 @@
-//! [`ExportColumns`]: the fields of messages that are columns of a table.
+//! [`ExportColumns`]: the fields of messages that become columns of a table.
 
 use std::io::{self, Write};
 
 use fixwire_protocol::readable::ReadableValue;
 use fixwire_protocol::{Dictionary, Message, Tag};
 
-/// Columns, each with one tag.
+/// The columns; each shows the values of one tag.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ExportColumns {
     columns: Vec<(Tag, String)>,
 }
 
 impl ExportColumns {
-    /// Columns for `11,55,OrderQty`: tags, or names from this dictionary. A heading is its text in the argument.
+    /// Reads columns from a text such as `11,55,OrderQty`: tags, or field names of this dictionary. The heading of a
+    /// column is its text in the argument.
     ///
     /// # Errors
     ///
-    /// A sentence with the unknown name.
+    /// A sentence that states the unknown name.
     pub fn parse(text: &str, names: &Dictionary) -> Result<Self, String> {
         let columns = text.split(',').map(str::trim).map(|name| {
             let number = name.parse::<Tag>().ok().filter(|tag| *tag > 0);
@@ -35,8 +36,8 @@ impl ExportColumns {
         self.columns.iter().map(|(_, name)| &**name)
     }
 
-    /// The values of a message: printable, secrets masked; `|` separates several values of a tag; `None` without the
-    /// tag.
+    /// The values of a message for each column. They are printable, and secrets are masked. `|` separates the values
+    /// of a tag that occurs several times. `None` when the message lacks the tag.
     pub fn values(&self, message: &Message<'_>) -> impl Iterator<Item = Option<String>> {
         self.columns.iter().map(|(tag, _)| {
             let fields = message.fields().iter().filter(|field| field.tag == *tag);
@@ -46,7 +47,7 @@ impl ExportColumns {
         })
     }
 
-    /// The headings, each after a comma.
+    /// Writes the headings, each after a comma.
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl ExportColumns {
         Ok(())
     }
 
-    /// The values of a message, each after a comma, empty without the tag.
+    /// Writes the values of a message, each after a comma; empty when the message lacks the tag.
     ///
     /// # Errors
     ///
@@ -72,7 +73,7 @@ impl ExportColumns {
         Ok(())
     }
 
-    /// A cell, quoted if necessary.
+    /// Writes a cell, quoted if necessary.
     ///
     /// # Errors
     ///

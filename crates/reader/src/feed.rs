@@ -1,4 +1,4 @@
-//! Sources of bytes: a file, which may grow or be replaced, standard input, and packed data in them.
+//! Sources of bytes: a file, which may grow or be replaced; standard input; and packed data in either.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
@@ -11,7 +11,7 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-/// Largest zstd window that is unpacked: enough for `zstd --ultra --long=26`.
+/// The largest zstd window that is unpacked. It is enough for `zstd --ultra --long=26`.
 const MOST_WINDOW: u64 = 64 << 20;
 
 /// Result of a read.
@@ -19,11 +19,12 @@ const MOST_WINDOW: u64 = 64 << 20;
 pub(crate) enum Fed {
     /// This number of bytes.
     Bytes(usize),
-    /// The bytes up to this position are a hole, which is skipped.
+    /// The file has a hole up to this position. The hole is skipped.
     Hole(u64),
-    /// Nothing now, but more may follow.
+    /// Nothing is available now, but more may follow.
     Wait,
-    /// A new file has the name, or this one was truncated: the next byte is its first.
+    /// The path has a new file, or the file was truncated. The next byte is the file's first byte. The text says
+    /// which.
     Restart(&'static str),
     /// The end.
     End,
@@ -33,7 +34,7 @@ pub(crate) enum Fed {
 pub(crate) trait Feed: Send {
     fn feed(&mut self, into: &mut [u8]) -> io::Result<Fed>;
 
-    /// Continues at another position, if it is a file.
+    /// Continues at another position, if the source is a file.
     fn go_to(&mut self, _place: u64) {}
 }
 
@@ -43,7 +44,7 @@ pub(crate) struct FileFeed {
     file: File,
     at: u64,
     follow: bool,
-    /// The end of its data before the next hole; `None` for a file without holes.
+    /// The end of the current data range, where the next hole begins; `None` for a file without holes.
     data_end: Option<u64>,
 }
 
@@ -75,7 +76,7 @@ impl FileFeed {
         Ok(start)
     }
 
-    /// For packed data: no byte is skipped, and its end is final.
+    /// The feed for packed data: holes are not skipped, and the end of the file is final.
     pub(crate) fn packed(self) -> Self {
         Self {
             follow: false,
@@ -84,7 +85,7 @@ impl FileFeed {
         }
     }
 
-    /// The end of the hole at the position; the position itself when it has data.
+    /// If there is a hole at the current position, its end; otherwise the current position.
     fn behind_hole(&mut self) -> io::Result<u64> {
         if self.data_end.is_none_or(|end| self.at < end) {
             return Ok(self.at);
@@ -103,7 +104,7 @@ impl FileFeed {
         Ok(data)
     }
 
-    /// The continuation at the end of a followed file.
+    /// What to do at the end of a followed file.
     fn at_end(&mut self) -> io::Result<Fed> {
         let own = self.file.metadata()?;
         if own.len() < self.at {
@@ -152,12 +153,12 @@ impl Feed for FileFeed {
 
     fn go_to(&mut self, place: u64) {
         self.at = place;
-        // Its data ranges are determined again.
+        // The data ranges of the new file must be determined.
         self.data_end = self.data_end.map(|_| 0);
     }
 }
 
-/// Any reader with a fixed end.
+/// A reader whose end is final.
 pub(crate) struct ReadFeed<R>(pub(crate) R);
 
 impl<R: Read + Send> Feed for ReadFeed<R> {
@@ -188,7 +189,7 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// The content type of these first bytes.
+    /// The type of content that begins with these bytes.
     pub(crate) fn of(start: &[u8]) -> Self {
         const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
         match start {
@@ -208,7 +209,7 @@ impl Content {
 /// Number of bytes that [`Content::of`] examines.
 pub(crate) const START: usize = 8;
 
-/// The first bytes of a reader, and a reader that includes them.
+/// Reads the first bytes. Returns them, and a reader that still includes them.
 pub(crate) fn peek(
     mut reader: Box<dyn Read + Send>,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
@@ -218,7 +219,7 @@ pub(crate) fn peek(
     Ok((start, Box::new(whole)))
 }
 
-/// Unpacks gzip, including several members.
+/// Unpacks gzip; the data may have several members.
 pub(crate) fn gunzip(reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
     Box::new(MultiGzDecoder::new(BufReader::with_capacity(
         1 << 16,
@@ -228,12 +229,12 @@ pub(crate) fn gunzip(reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
 
 /// Unpacks the frames of zstd.
 pub(crate) struct Unzstd {
-    /// The packed bytes between two frames; `None` while a frame is read.
+    /// The packed bytes between two frames; `None` while a frame is being read.
     source: Option<BufReader<Box<dyn Read + Send>>>,
     frame: Option<StreamingDecoder<Whole, FrameDecoder>>,
 }
 
-/// The examined header, and the rest.
+/// The header that was examined, followed by the rest.
 type Whole = io::Chain<Cursor<Vec<u8>>, BufReader<Box<dyn Read + Send>>>;
 
 impl Unzstd {
@@ -244,7 +245,7 @@ impl Unzstd {
         }
     }
 
-    /// Opens the next frame; false at the end.
+    /// Opens the next frame; false at the end of the data.
     fn open_frame(&mut self) -> io::Result<bool> {
         let Some(mut source) = self.source.take() else {
             return Ok(false);

@@ -1,9 +1,9 @@
-//! The fields of a message as they appear in a log: unchecked, and ignoring the lengths of data fields.
+//! The fields of a message as they appear in a log. Nothing is checked, and the lengths of data fields are ignored.
 
 use fixwire_protocol::{SOH, Tag};
 use memchr::memchr;
 
-/// Everything after a SOH with a tag of at most four digits, even within a data field.
+/// Every field that begins after a SOH with a tag of at most four digits, even inside a data field.
 pub(crate) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Tag, &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -29,7 +29,7 @@ pub(crate) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Tag, &[u8])> {
     })
 }
 
-/// The end of the field: most end within eight bytes.
+/// The end of the field. Most fields end within eight bytes, so eight bytes are searched at once.
 pub(crate) fn end_of(text: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     if let Some(bytes) = text.first_chunk() {

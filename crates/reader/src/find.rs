@@ -1,4 +1,4 @@
-//! Finds the end of a message in a text or a byte stream, whatever separates its fields.
+//! Finds the end of a message in a text or a byte stream, for any separator between fields.
 
 use fixwire_protocol::SOH;
 use fixwire_protocol::frame::{self, Frame, Garbled};
@@ -8,12 +8,12 @@ use memchr::{memchr, memmem};
 pub(crate) const BEGIN: &[u8] = b"8=FIX";
 /// Maximum length of a message.
 pub(crate) const LONGEST: usize = 16 << 20;
-/// Length of the shortest message. These bytes are enough to read the version, the separator, and (with a one-byte
-/// separator) BodyLength(9).
+/// Length of the shortest message. This number of bytes is enough to read the version, the separator, and (with a
+/// separator of one byte) BodyLength(9).
 const LOOK: usize = 26;
-/// Length of `10=ddd` without the separator.
+/// Length of `10=ddd`, without the separator.
 const SUM: usize = 6;
-/// Multi-byte separators that log printers write for SOH.
+/// Separators of several bytes that log writers print for SOH.
 const WORDS: [&[u8]; 9] = [
     b"\\x01",
     b"\\u0001",
@@ -34,7 +34,7 @@ const MOST_BETWEEN: usize = 4;
 /// The kind of source.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
-    /// A text with lines: a message without a frame ends with its line.
+    /// A text with lines. A message without a valid frame ends with its line.
     Lines,
     /// The data of a connection.
     Stream,
@@ -47,23 +47,24 @@ pub(crate) enum Found {
     Message {
         /// Length of the message in these bytes.
         len: usize,
-        /// Whether the message as sent is in `normal`, since these bytes differ from the sent ones.
+        /// Whether `normal` has the message as it was sent, because the bytes in the source differ from the sent
+        /// bytes.
         rewritten: bool,
-        /// The fault of the message's frame; `None` for a correct frame.
+        /// What is wrong with the message's frame; `None` for a correct frame.
         fault: Option<Garbled>,
     },
-    /// No message begins here: a text mentions one.
+    /// No message begins here: the text only mentions a FIX version.
     NotOne,
-    /// This number of bytes of a message without its end.
+    /// A message without an end; this number of bytes belongs to it.
     Cut(usize),
-    /// No end within [`LONGEST`] bytes.
+    /// The message does not end within [`LONGEST`] bytes.
     TooLong,
     /// More bytes are needed.
     More,
 }
 
-/// Examines `bytes`, which begin with [`BEGIN`]; `ended` when no more follow. A message printed with other separators
-/// than SOH is restored in `normal`.
+/// Examines `bytes`, which begin with [`BEGIN`]. `ended` is true when no bytes follow. If the message is printed with
+/// another separator than SOH, `normal` gets the message as it was sent.
 pub(crate) fn find(bytes: &[u8], ended: bool, kind: Kind, normal: &mut Vec<u8>) -> Found {
     if bytes.len() < LOOK && !ended {
         return Found::More;
@@ -73,7 +74,7 @@ pub(crate) fn find(bytes: &[u8], ended: bool, kind: Kind, normal: &mut Vec<u8>) 
         return Found::NotOne;
     };
     let Some(between) = between(&head[version_end..]) else {
-        // A stream may be cut anywhere; a text that ends like this mentions a version.
+        // A stream may be cut anywhere. In a text, an ending like this only mentions a version.
         let is_cut = ended && kind == Kind::Stream && head.len() < LOOK;
         return if is_cut {
             Found::Cut(bytes.len())
@@ -98,7 +99,7 @@ pub(crate) fn find(bytes: &[u8], ended: bool, kind: Kind, normal: &mut Vec<u8>) 
     }
 }
 
-/// Whether a message begins here, as far as the available bytes show.
+/// Whether a message may begin here, judging from the bytes that are available.
 pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     let Some(head) = bytes.get(..LOOK) else {
         return false;
@@ -106,8 +107,8 @@ pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     version_end(head).is_some_and(|end| between(&head[end..]).is_some())
 }
 
-/// The end of the version after `8=FIX`, including non-standard versions such as `FIX.5.0SP2` or `FIX4.4`; `None` when
-/// no version follows.
+/// The end of the version after `8=FIX`; versions with other spellings, such as `FIX.5.0SP2` or `FIX4.4`, are
+/// accepted. `None` when no version follows.
 fn version_end(head: &[u8]) -> Option<usize> {
     let rest = head.get(BEGIN.len()..)?;
     let is_part = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'.';
@@ -116,7 +117,7 @@ fn version_end(head: &[u8]) -> Option<usize> {
     (len <= LONGEST_VERSION && has_number).then_some(BEGIN.len() + len)
 }
 
-/// Length of the separator between the version and the next field.
+/// Length of the separator after the version.
 fn between(rest: &[u8]) -> Option<usize> {
     if rest.starts_with(b"\x019=") {
         return Some(1);
@@ -142,18 +143,18 @@ fn between(rest: &[u8]) -> Option<usize> {
     None
 }
 
-/// A message whose end is unknown.
+/// A message whose end is not known yet.
 struct Text<'a> {
     bytes: &'a [u8],
     ended: bool,
     kind: Kind,
-    /// The separator of its fields.
+    /// The separator between its fields.
     between: &'a [u8],
 }
 
 impl Text<'_> {
-    /// The start of the body after BodyLength(9) at this position, and its length when sent; `None` without a number,
-    /// or for an impossible one.
+    /// Reads BodyLength(9) at this position: the start of the body, and the length of the body as sent. `None` when
+    /// it is not a number, or an impossible one.
     fn body(&self, at: usize) -> Option<(usize, usize)> {
         let rest = self.bytes.get(at..)?.strip_prefix(b"9=")?;
         let digits = rest
@@ -166,14 +167,15 @@ impl Text<'_> {
         (is_whole && len >= 5).then_some((at + 2 + digits + self.between.len(), len))
     }
 
-    /// The length of the whole message by BodyLength(9), with one-byte separators; `None` without a usable BodyLength.
+    /// The length of the whole message according to BodyLength(9), for a separator of one byte; `None` without a
+    /// usable BodyLength.
     fn stated_length(&self, at: usize) -> Option<usize> {
         let (begin, len) = self.body(at)?;
         Some(begin + len + SUM + 1)
     }
 
-    /// The message that ends where BodyLength says, when each SOH was printed as several bytes; its data fields may
-    /// contain messages. `None` when it does not end there.
+    /// The message, for a separator of several bytes, if it ends where BodyLength says. Its data fields may contain
+    /// other messages. `None` when it does not end there.
     fn framed_by_words(&self, at: usize, normal: &mut Vec<u8>) -> Option<Found> {
         let (mut place, len) = self.body(at)?;
         if len > LONGEST {
@@ -197,7 +199,7 @@ impl Text<'_> {
         }
         let sum = rest.strip_prefix(b"10=")?;
         let is_sum = sum.get(..3)?.iter().all(u8::is_ascii_digit);
-        // The last separator may be missing at the end of a line.
+        // At the end of a line, the last separator may be missing.
         let behind = match &sum[3..] {
             behind if behind.starts_with(self.between) => self.between.len(),
             [] | [b'\r' | b'\n', ..] if self.kind == Kind::Lines => 0,
@@ -215,7 +217,7 @@ impl Text<'_> {
         })
     }
 
-    /// The message that ends where BodyLength says; `None` when it does not end there.
+    /// The message, if it ends where BodyLength says; `None` when it does not end there.
     fn framed(&self, total: usize, normal: &mut Vec<u8>) -> Option<Found> {
         if total > LONGEST {
             return None;
@@ -224,7 +226,7 @@ impl Text<'_> {
         let Some(message) = self.bytes.get(..last) else {
             return (!self.ended).then_some(Found::More);
         };
-        // The last separator may be missing at the end of a line.
+        // At the end of a line, the last separator may be missing.
         let delimiter = self.between[0];
         let len = match self.bytes.get(last) {
             Some(byte) if *byte == delimiter => total,
@@ -254,7 +256,7 @@ impl Text<'_> {
         })
     }
 
-    /// The message up to its trailer, otherwise up to the end of its line.
+    /// The message up to its trailer; without a trailer, up to the end of its line.
     fn unframed(&self, stated: Option<usize>, normal: &mut Vec<u8>) -> Found {
         let most = &self.bytes[..self.bytes.len().min(LONGEST)];
         let next = memmem::find(&most[BEGIN.len()..], BEGIN).map(|at| at + BEGIN.len());
@@ -299,7 +301,8 @@ impl Text<'_> {
     }
 }
 
-/// The end of the first CheckSum(10) of a text, including its separator. `None` also when not known yet.
+/// The end of the first CheckSum(10) in a text, including its separator. `None` when there is no such end, or not
+/// yet.
 fn trailer(text: &[u8], between: &[u8], is_closed: bool) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = memmem::find(&text[from..], b"10=") {
@@ -310,7 +313,7 @@ fn trailer(text: &[u8], between: &[u8], is_closed: bool) -> Option<usize> {
             continue;
         }
         let ends = behind.len() >= 3 && behind[3..].starts_with(between);
-        // The next message may begin within the three digits.
+        // The next message may begin before three digits are complete.
         let least = 3 + between.len().max(BEGIN.len() - 1);
         if !ends && behind.len() < least && !is_closed {
             return None;
@@ -324,8 +327,8 @@ fn trailer(text: &[u8], between: &[u8], is_closed: bool) -> Option<usize> {
     None
 }
 
-/// Restores a message in `normal` as sent: the reading with a correct frame, otherwise the one in which each separator
-/// ends a field. Returns the fault of its frame.
+/// Writes a message into `normal` as it was sent. Of several possible readings, the one with a correct frame is used;
+/// if no reading has one, each separator ends a field. Returns what is wrong with the frame.
 fn restore(message: &[u8], between: &[u8], normal: &mut Vec<u8>) -> Option<Garbled> {
     rewrite(message, between, normal);
     fault(normal)?;
@@ -350,7 +353,8 @@ fn restore(message: &[u8], between: &[u8], normal: &mut Vec<u8>) -> Option<Garbl
     fault(normal)
 }
 
-/// Writes a message with SOH after each field. A separator counts only if a tag or nothing follows.
+/// Writes a message with SOH after each field. A separator counts only where a tag follows, or where the message
+/// ends.
 fn rewrite(message: &[u8], between: &[u8], normal: &mut Vec<u8>) {
     normal.clear();
     let mut from = 0;
@@ -371,7 +375,7 @@ fn rewrite(message: &[u8], between: &[u8], normal: &mut Vec<u8>) {
     }
 }
 
-/// The fault of a message's frame; `None` for a correct frame.
+/// What is wrong with a message's frame; `None` for a correct frame.
 fn fault(message: &[u8]) -> Option<Garbled> {
     match frame::next(message, message.len()) {
         Frame::Whole { skip: 0, len } if len == message.len() => None,

@@ -7,12 +7,13 @@ use fixwire_protocol::value::uint;
 
 use crate::entry::LogEntry;
 
-/// Maximum number of senders counted separately, of bytes of their names, and of gaps over all senders.
+/// Maximum number of senders that are counted separately; below, the maximum for the bytes of their names, and for
+/// gaps over all senders.
 const MOST_SENDERS: usize = 10_000;
 const LONGEST_NAME: usize = 300;
 const MOST_GAPS: usize = 100_000;
 
-/// Sequence numbers that were missing when a later one arrived.
+/// MsgSeqNums that were missing when a later MsgSeqNum arrived.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SequenceGap {
     /// The first missing MsgSeqNum.
@@ -21,16 +22,16 @@ pub struct SequenceGap {
     pub last: u64,
     /// The position of the message after the gap.
     pub place: String,
-    /// Time of the message after the gap; `None` without one.
+    /// Time of the message after the gap; `None` when it has no time.
     pub time: Option<Timestamp>,
-    /// Number of these messages that were resent, or filled by a SequenceReset(4).
+    /// How many of the missing messages were resent, or filled by a SequenceReset(4).
     pub filled: u64,
 }
 
 /// The sequence numbers of one sender.
 #[derive(Clone, Debug, Default)]
 pub struct SenderSequence {
-    /// Numbered messages, excluding resent ones.
+    /// Number of messages with a MsgSeqNum, without resent messages.
     pub messages: u64,
     /// The first MsgSeqNum.
     pub first: u64,
@@ -38,13 +39,13 @@ pub struct SenderSequence {
     pub last: u64,
     /// How often the sequence numbers were reset.
     pub resets: u64,
-    /// Gaps in order of occurrence; at most 100,000 over all senders.
+    /// Gaps in the order in which they occurred; at most 100,000 over all senders.
     pub gaps: Vec<SequenceGap>,
-    /// Number of gaps from earlier sequences, which can no longer be filled.
+    /// Number of gaps before a reset, which can no longer be filled.
     closed: usize,
 }
 
-/// Gaps of all senders.
+/// The gaps of all senders.
 #[derive(Clone, Debug, Default)]
 pub struct LogGaps {
     /// By `FIX.4.4:SENDER->TARGET`.
@@ -73,7 +74,7 @@ impl LogGaps {
         self.kept += sender.gaps.len() - before;
     }
 
-    /// Number of gaps, and of MsgSeqNums in them that were not filled.
+    /// Number of gaps, and number of MsgSeqNums in them that were not filled.
     #[must_use]
     pub fn totals(&self) -> (u64, u64) {
         let gaps = self.senders.values().flat_map(|sender| &sender.gaps);
@@ -84,7 +85,7 @@ impl LogGaps {
 }
 
 impl SequenceGap {
-    /// Number of MsgSeqNums still missing.
+    /// Number of MsgSeqNums that are still missing.
     #[must_use]
     pub fn missing(&self) -> u64 {
         (self.last - self.first + 1).saturating_sub(self.filled)
@@ -96,7 +97,7 @@ impl SenderSequence {
         let msg_type = entry.get(35).unwrap_or_default();
         let fills_gap = msg_type == b"4" && entry.get(123) == Some(b"Y");
         let new_number = entry.get(36).filter(|_| msg_type == b"4").map(uint);
-        // The last MsgSeqNum that this message covers.
+        // The last MsgSeqNum that this message accounts for.
         let covered = match new_number {
             Some(Ok(next)) if fills_gap => number.max(next.saturating_sub(1)),
             _ => number,
@@ -108,7 +109,8 @@ impl SenderSequence {
         }
         let begins_anew = msg_type == b"A" && entry.get(141) == Some(b"Y");
         if is_duplicate || number <= self.last && !begins_anew {
-            // A lower MsgSeqNum without PossDupFlag is the same message in another log, or a reset.
+            // A lower MsgSeqNum without PossDupFlag(43)=Y is either the same message in another log, or the sign of a
+            // reset.
             if !is_duplicate && number == 1 && self.last > 1 && msg_type == b"A" {
                 self.begin_anew(number);
             }
@@ -139,7 +141,7 @@ impl SenderSequence {
         self.closed = self.gaps.len();
     }
 
-    /// These MsgSeqNums arrived later.
+    /// Records that these MsgSeqNums arrived later.
     fn fill(&mut self, first: u64, last: u64) {
         for gap in &mut self.gaps[self.closed..] {
             let (from, to) = (gap.first.max(first), gap.last.min(last));

@@ -1,8 +1,8 @@
-//! [`LogIndexes`]: indexes of the ids in each block of a log, in files of a cache folder.
+//! [`LogIndexes`]: indexes of the ids in each block of a log, stored in files of a cache folder.
 //!
-//! An index is built in one pass and extended when its log has grown. [`crate::index_record`] describes its content;
-//! parts of a log outside complete blocks are always read. An index of another file, or of an overwritten one, is not
-//! used; a damaged one only up to the damage.
+//! An index is built in one pass over its log, and extended when the log has grown. [`crate::index_record`] describes
+//! the content. The part of a log after the last complete block is always read. An index is not used when its log was
+//! replaced or overwritten. A damaged index is used up to the damage.
 
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -23,11 +23,11 @@ use crate::left_out::LeftOuts;
 use crate::open::sources;
 use crate::zone::LogZone;
 
-/// Number of bytes at the start of a log that are compared.
+/// Number of bytes at the start of a log that are compared to recognise it.
 const FIRST: usize = 4096;
-/// Maximum bytes of indexes kept in memory while logs are read.
+/// Maximum number of bytes of indexes that stay in memory while logs are read.
 const KEPT: u64 = 64 << 20;
-/// Suffix of index files; files not written for this long are removed.
+/// Extension of index files. Below: index files that were not written for this long are removed.
 const ENDING: &str = "index";
 const OLD: Duration = Duration::from_secs(60 * 86_400);
 
@@ -41,20 +41,20 @@ pub struct LogIndexes {
 /// The result of [`LogIndexes::update`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct IndexUpdate {
-    /// Number of log bytes read.
+    /// Number of bytes of the log that were read.
     pub read: u64,
-    /// Number of log bytes that the index covers; the rest is less than a block.
+    /// Number of bytes of the log that the index covers. The rest is less than a block.
     pub covered: u64,
     /// Number of blocks.
     pub blocks: u64,
     /// Size of the index, bytes.
     pub size: u64,
-    /// Whether the index was extended instead of built.
+    /// Whether an existing index was extended; otherwise a new one was built.
     pub extended: bool,
 }
 
 impl LogIndexes {
-    /// In this folder, which is created with the first index. `zone` applies to times without one.
+    /// Indexes in this folder; the first index creates it. `zone` applies to times without a zone.
     #[must_use]
     pub fn new(folder: &Path, zone: LogZone) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl LogIndexes {
         }
     }
 
-    /// The files and journals in these paths and their folders.
+    /// The files and journals in these paths, including those in folders.
     #[must_use]
     pub fn files(paths: &[PathBuf]) -> Vec<PathBuf> {
         let mut ignored = LeftOuts::default();
@@ -71,8 +71,8 @@ impl LogIndexes {
         all.flat_map(|path| sources(path, &mut ignored)).collect()
     }
 
-    /// The usable indexes of these files. Logs with `build_from` bytes or more get theirs built or extended first;
-    /// failures are ignored.
+    /// The usable indexes of these files. For logs of at least `build_from` bytes, the index is built or extended
+    /// first; failures are ignored.
     #[must_use]
     pub fn open_all(
         &self,
@@ -87,7 +87,7 @@ impl LogIndexes {
             let len = fs::metadata(path).map_or(0, |facts| facts.len());
             let has_block = len >= index.as_ref().map_or(0, LogIndex::covered) + BLOCK;
             if has_block && build_from.is_some_and(|least| len >= least) {
-                // Without an index the whole log is read.
+                // If this fails, the log is read without an index.
                 let _ = self.update(path);
                 left = room;
                 index = self.open_within(path, &mut left);
@@ -100,7 +100,7 @@ impl LogIndexes {
         found
     }
 
-    /// The index of a log, if it matches.
+    /// The index of a log, if it belongs to the log in its present state.
     #[must_use]
     pub fn open(&self, log: &Path) -> Option<LogIndex> {
         self.open_within(log, &mut 0)
@@ -111,11 +111,11 @@ impl LogIndexes {
         LogIndex::read(&self.path_of(&header), header, &file, state, room)
     }
 
-    /// Builds the index of a log, or extends it by what the log has grown.
+    /// Builds the index of a log, or extends it by what was added to the log.
     ///
     /// # Errors
     ///
-    /// A sentence: the log cannot be read or is not plain text, or the folder cannot be written.
+    /// A sentence that says why: the log cannot be read or is not plain text, or the folder cannot be written.
     pub fn update(&self, log: &Path) -> Result<IndexUpdate, String> {
         let failed = |error: io::Error| error.to_string();
         let (file, state, header) = self.identify(log)?;
@@ -130,7 +130,7 @@ impl LogIndexes {
             let is_free = flock(&index_file, FlockOperation::NonBlockingLockExclusive).is_ok();
             let index = LogIndex::read(&path, header, &file, state, &mut 0);
             match index {
-                // Another process is extending it.
+                // Another process is extending the index.
                 Some(index) if !is_free => return Ok(update_of(&index, 0, true)),
                 Some(index) => return extend(index, log, &self.zone, index_file, state),
                 None => {}
@@ -168,7 +168,7 @@ impl LogIndexes {
         built
     }
 
-    /// Opens a log, and returns the identity that its index must have.
+    /// Opens a log, and computes the header that an index of this log must have.
     fn identify(&self, log: &Path) -> Result<(File, LogState, IndexHeader), String> {
         let failed = |error: io::Error| error.to_string();
         if log.is_dir() {
@@ -202,7 +202,7 @@ impl LogIndexes {
         self.folder.join(name_of(header)).with_extension(ENDING)
     }
 
-    /// Removes indexes that were not written for a long time: most belong to removed logs.
+    /// Removes indexes that were not written for a long time. Most of them belong to logs that no longer exist.
     fn remove_old(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return;

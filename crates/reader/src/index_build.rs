@@ -18,21 +18,22 @@ use crate::zone::{Clock, LogZone};
 /// Read size, bytes.
 const READ: usize = 1 << 20;
 
-/// A log, and the part of it to index.
+/// A log, and the part of it that must be indexed.
 pub(crate) struct Growth<'a> {
     pub(crate) path: &'a Path,
     pub(crate) zone: &'a LogZone,
-    /// Position and line of the first byte without a record.
+    /// Position and line number of the first byte that no record covers.
     pub(crate) from: (u64, u64),
-    /// Size and modification time of the log when the run starts. Data written later is left for the next run.
+    /// Size and modification time of the log at the start of this run. What is written to the log later is left for
+    /// the next run.
     pub(crate) state: LogState,
 }
 
-/// Passes on the records of complete blocks.
+/// Calls `keep` with the record of each complete block.
 ///
 /// # Errors
 ///
-/// A sentence: the log cannot be opened, or a record cannot be written.
+/// A sentence that says why: the log cannot be opened, or a record cannot be written.
 pub(crate) fn grow(
     growth: &Growth<'_>,
     mut write: impl FnMut(&BlockRecord) -> io::Result<()>,
@@ -55,7 +56,7 @@ pub(crate) fn grow(
         for what in left_out.take() {
             match omitted(&what) {
                 Some(part) => parts.push(part),
-                // The rest is not readable now, or is not text: it is read without the index.
+                // The rest cannot be read now, or is not text. It is read without the index.
                 None => return Ok(()),
             }
         }

@@ -1,4 +1,4 @@
-//! [`BlockChoice`]: the blocks of an indexed log to read.
+//! [`BlockChoice`]: which blocks of an indexed log must be read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use crate::index_file::{IndexCursor, LogIndex};
 use crate::index_key::{IdKind, numbered, pair, reference};
 use crate::index_record::{BlockRecord, Omitted};
 
-/// The ids of a search, and the indexes of logs. Clones share both. Ids added during reading apply to the blocks that
-/// follow.
+/// The ids of a search, and the indexes of logs. Clones share both. An id that is added during reading applies to the
+/// blocks that follow.
 #[derive(Clone, Default)]
 pub struct BlockChoice {
     wanted: Arc<Mutex<Wanted>>,
@@ -19,7 +19,7 @@ pub struct BlockChoice {
 #[derive(Default)]
 struct Wanted {
     keys: BTreeSet<u64>,
-    /// Sequence numbers of messages, by sender: messages that reused them, and rejects of them.
+    /// Wanted MsgSeqNums by sender: the messages with a wanted MsgSeqNum, and the rejects of them.
     numbers: BTreeMap<u64, BTreeSet<u64>>,
     grew: bool,
 }
@@ -31,7 +31,7 @@ impl std::fmt::Debug for BlockChoice {
 }
 
 impl BlockChoice {
-    /// With these indexes, by log path.
+    /// The same choice, with these indexes, by the path of the log.
     #[must_use]
     pub fn with_indexes(self, indexes: HashMap<PathBuf, LogIndex>) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl BlockChoice {
         wanted.grew |= wanted.keys.insert(kind.key(value));
     }
 
-    /// Adds messages with this MsgSeqNum from this sender, and rejects of them.
+    /// Adds as wanted: the messages with this MsgSeqNum from this sender, and the rejects of them.
     pub(crate) fn add_number(&self, sender: &[u8], target: &[u8], number: u64) {
         let mut wanted = self.lock();
         let numbers = wanted.numbers.entry(pair(sender, target)).or_default();
@@ -102,25 +102,25 @@ impl BlockChoice {
 pub(crate) struct BlockPlan {
     choice: BlockChoice,
     cursor: Option<IndexCursor>,
-    /// The latest time of the blocks so far; `None` before the first time.
+    /// The latest time of the blocks before the next one; `None` when no block had a time.
     before: Option<i64>,
 }
 
-/// A block to read, or the part after the last block.
+/// A block that must be read, or the part of the log after the last block.
 pub(crate) struct PlannedBlock {
     pub(crate) start: u64,
-    /// The line number of its first byte.
+    /// The line number of the first byte.
     pub(crate) line: u64,
-    /// `None` for the part after the last block.
+    /// The end of the block; `None` for the part after the last block.
     pub(crate) end: Option<u64>,
-    /// The latest time of all earlier blocks; `None` without any.
+    /// The latest time of all earlier blocks; `None` when no earlier block has a time.
     pub(crate) before: Option<i64>,
-    /// Parts that were left out in the skipped blocks.
+    /// Parts in the skipped blocks that were left out when the index was built.
     pub(crate) left_out: Vec<Omitted>,
 }
 
 impl BlockPlan {
-    /// The next block; `None` at the end of the log.
+    /// The next block that must be read; `None` at the end of the log.
     pub(crate) fn next(&mut self) -> Option<PlannedBlock> {
         let cursor = self.cursor.as_mut()?;
         let mut left_out = Vec::new();

@@ -1,4 +1,4 @@
-//! [`LogIndex`]: an index that matches its log, read from its file.
+//! [`LogIndex`]: an index read from its file, after it was compared with its log.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -9,35 +9,35 @@ use std::sync::Arc;
 use crate::index_key::hash;
 use crate::index_record::{BlockRecord, HEADER, IndexHeader, LONGEST, LogState};
 
-/// Number of bytes at the end of a block that are compared, and number of such blocks.
+/// Number of bytes at the end of a block that are compared; below, number of blocks that are compared.
 const TAIL: usize = 256;
 const SAMPLES: usize = 16;
 
-/// An index that matches its log.
+/// An index that belongs to its log in its present state.
 #[derive(Debug)]
 pub struct LogIndex {
     pub(crate) path: PathBuf,
     header: IndexHeader,
-    /// Number of log bytes that it covers, and the line number after them.
+    /// Number of log bytes that the index covers, and the line number after them.
     pub(crate) covered: (u64, u64),
     pub(crate) blocks: u64,
-    /// Number of valid bytes of its file, and the checksum for the bytes that follow.
+    /// Number of valid bytes in the index file, and the checksum with which the next record continues.
     pub(crate) valid: u64,
     pub(crate) sum: u64,
     state: LogState,
     times: Option<(i64, i64)>,
-    /// All its records, or none when memory was short.
+    /// All records of the index; empty when there was no memory for them.
     kept: Arc<[BlockRecord]>,
 }
 
 impl LogIndex {
-    /// Number of log bytes that it covers.
+    /// Number of log bytes that the index covers.
     #[must_use]
     pub fn covered(&self) -> u64 {
         self.covered.0
     }
 
-    /// The earliest and the latest time of the log's messages, if any has a time.
+    /// The earliest and the latest time of the messages in the log; `None` when no message has a time.
     #[must_use]
     pub fn times(&self) -> Option<(i64, i64)> {
         self.times
@@ -58,7 +58,7 @@ impl LogIndex {
         }
     }
 
-    /// Reads an index and compares it with its log. Keeps its records when they fit into `room` bytes.
+    /// Reads an index and compares it with its log. Keeps the records in memory when they fit into `room` bytes.
     pub(crate) fn read(
         path: &Path,
         header: IndexHeader,
@@ -102,7 +102,7 @@ impl LogIndex {
         Some(index)
     }
 
-    /// The records of the index, if the log is still the same file.
+    /// The records of the index, if the path still leads to the same log.
     pub(crate) fn cursor(&self, log: &Path) -> Option<IndexCursor> {
         let facts = fs::metadata(log).ok()?;
         let is_same = (facts.dev(), facts.ino()) == (self.header.device, self.header.inode);
@@ -135,7 +135,7 @@ pub(crate) enum IndexCursor {
 }
 
 impl IndexCursor {
-    /// End position of the last record's block, and its line number.
+    /// End position of the block of the last record, and the line number there.
     pub(crate) fn covered(&self) -> (u64, u64) {
         match self {
             Self::Kept { records, passed } => {
@@ -161,10 +161,10 @@ impl IndexCursor {
     }
 }
 
-/// Reads the records of an index, up to the first damaged one.
+/// Reads the records of an index, up to the first damaged record.
 pub(crate) struct IndexReader {
     file: BufReader<File>,
-    /// End position of the last record's block, and its line number.
+    /// End position of the block of the last record, and the line number there.
     covered: (u64, u64),
     sum: u64,
     read: u64,

@@ -1,4 +1,4 @@
-//! The keys of a message in an index: a hash for each of its ids, and one for its sender and MsgSeqNum.
+//! The keys of a message in an index: a hash of each id, and a hash of sender and MsgSeqNum.
 
 use fixwire_protocol::Tag;
 use fixwire_protocol::value::uint;
@@ -6,26 +6,26 @@ use twox_hash::XxHash64;
 
 use crate::field::fields;
 
-/// A hash of some bytes, the same on every machine.
+/// A hash of bytes that is the same on every machine.
 pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     XxHash64::oneshot(seed, bytes)
 }
 
-/// The kind of an id: ids of a kind are equal whatever their tag.
+/// The kind of an id. Ids of the same kind match, whatever tag they have.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) enum IdKind {
     /// ClOrdID(11), OrigClOrdID(41), SecondaryClOrdID(526).
     Client,
     /// OrderID(37), SecondaryOrderID(198).
     Order,
-    /// ExecID(17), to which ExecRefID(19) refers.
+    /// ExecID(17), and ExecRefID(19), which refers to an ExecID.
     Execution,
-    /// Another tag, a kind of its own.
+    /// Any other tag; each is a kind of its own.
     Other(Tag),
 }
 
 impl IdKind {
-    /// The kind of a tag in the index; `None` for a tag that is not indexed.
+    /// The kind of ids in fields with this tag; `None` for a tag that is not indexed.
     pub(crate) fn of(tag: Tag) -> Option<Self> {
         match tag {
             11 | 41 | 526 => Some(Self::Client),
@@ -53,24 +53,24 @@ pub(crate) fn pair(sender: &[u8], target: &[u8]) -> u64 {
     hash(hash(4, sender), target)
 }
 
-/// The hash of a Reject's reference to a MsgSeqNum; `pair` is that of the Reject itself.
+/// The hash for a reject's reference to a MsgSeqNum. `pair` is the hash of the reject's own sender and target.
 pub(crate) fn reference(number: u64, pair: u64) -> u64 {
     hash(hash(5, &number.to_le_bytes()), &pair.to_le_bytes())
 }
 
-/// The hash of a message's sender and MsgSeqNum, for blocks with too many senders to list.
+/// The hash of a message's sender and MsgSeqNum, for a block with too many senders to list them.
 pub(crate) fn numbered(number: u64, pair: u64) -> u64 {
     hash(hash(6, &number.to_le_bytes()), &pair.to_le_bytes())
 }
 
-/// Sender of a message, and its MsgSeqNum(34).
+/// The sender of a message, as a hash with the target, and its MsgSeqNum(34).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Numbered {
     pub(crate) pair: u64,
     pub(crate) number: Option<u64>,
 }
 
-/// Passes on the hashes of the ids of a message.
+/// Calls `add` with the hash of each id in a message.
 pub(crate) fn keys_of(bytes: &[u8], mut add: impl FnMut(u64)) -> Numbered {
     let [mut sender, mut target, mut number, mut msg_type] = [None::<&[u8]>; 4];
     let mut refers = false;

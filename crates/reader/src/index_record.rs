@@ -1,4 +1,4 @@
-//! The file of an index: a header, and a record for each block of the log.
+//! The file of an index: a header, then a record for each block of the log.
 //!
 //! ```text
 //! header   magic(8) device(8) inode(8) zone(8) first(8) sum(8)
@@ -8,8 +8,8 @@
 //!          left_out: at(8) len(8) why(1)
 //! ```
 //!
-//! Numbers are little endian. The checksum of a record continues that of the previous record, so that records of two
-//! indexes never mix.
+//! Numbers are little-endian. The checksum of a record continues the checksum of the record before it, so records of
+//! two indexes cannot be mixed.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -17,31 +17,32 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::entry::LogEntry;
 use crate::index_key::{hash, keys_of, numbered};
 
-/// The version is its last byte.
+/// Marks an index file; the last byte is the version.
 const MAGIC: [u8; 8] = *b"FWINDEX2";
 pub(crate) const HEADER: usize = 48;
 /// Approximate size of a block, bytes of the log.
 pub(crate) const BLOCK: u64 = 256 << 10;
-/// Bits of the filter per id, fewer in a block with very many ids, and number of bits that an id sets.
+/// Bits of the filter per id (fewer in a block with very many ids); below, number of bits that one id sets.
 const BITS_PER_ID: usize = 24;
 const PROBES: u64 = 10;
-/// Bytes of the filter per 1,000 bytes of the log, at most.
+/// Maximum bytes of the filter per 1,000 bytes of the log.
 const MOST_FILTER: u64 = 32;
-/// Maximum number of senders with their lowest and highest MsgSeqNum; with more, each MsgSeqNum is in the filter.
+/// Maximum number of senders that are listed with their lowest and highest MsgSeqNum. With more senders, each
+/// MsgSeqNum is in the filter instead.
 const MOST_SENDERS: usize = 64;
-/// Length of the longest record.
+/// Maximum length of a record, bytes.
 pub(crate) const LONGEST: usize = 1 << 26;
 /// Reasons why parts of a text are left out.
 pub(crate) const REASONS: [&str; 2] = ["a message without its end", "a message longer than 16 MiB"];
 
-/// The identity of an index.
+/// What identifies the log of an index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct IndexHeader {
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// The hash of the zone for times without one.
+    /// The hash of the zone that applies to times without a zone.
     pub(crate) zone: u64,
-    /// The hash of the log's first bytes.
+    /// The hash of the first bytes of the log.
     pub(crate) first: u64,
 }
 
@@ -58,7 +59,7 @@ impl IndexHeader {
         bytes
     }
 
-    /// The checksum with which the first record starts.
+    /// The checksum with which the first record continues.
     pub(crate) fn sum(&self) -> u64 {
         hash(0, &self.bytes()[..40])
     }
@@ -72,7 +73,7 @@ pub(crate) struct LogState {
     pub(crate) modified: i64,
 }
 
-/// A part that was left out.
+/// A part of the log that was left out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Omitted {
     pub(crate) at: u64,
@@ -81,26 +82,26 @@ pub(crate) struct Omitted {
     pub(crate) why: u8,
 }
 
-/// A block of a log; it begins where the previous one ends.
+/// A block of a log. It begins where the block before it ends.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct BlockRecord {
-    /// The position after its last message.
+    /// The position after the last message of the block.
     pub(crate) end: u64,
-    /// The line number there.
+    /// The line number at that position.
     pub(crate) line: u64,
-    /// The earliest and the latest time of the block's messages; `None` when no message has a time.
+    /// The earliest and the latest time of messages in the block; `None` when no message has a time.
     pub(crate) times: Option<(i64, i64)>,
     pub(crate) state: LogState,
-    /// The hash of its last bytes.
+    /// The hash of the last bytes of the block.
     pub(crate) tail: u64,
-    /// The lowest and the highest MsgSeqNum of each sender; if empty, they are in the filter.
+    /// The lowest and the highest MsgSeqNum of each sender. When empty, the filter has the MsgSeqNums.
     pub(crate) senders: Vec<(u64, u64, u64)>,
     pub(crate) left_out: Vec<Omitted>,
     filter: Vec<u64>,
 }
 
 impl BlockRecord {
-    /// The record as in the file, and the checksum for the next one.
+    /// Writes the record as it is in the file; returns the checksum for the next record.
     pub(crate) fn write(&self, sum: u64, out: &mut Vec<u8>) -> u64 {
         out.clear();
         out.extend_from_slice(&[0; 4]);
@@ -133,7 +134,7 @@ impl BlockRecord {
         sum
     }
 
-    /// Parses a payload whose checksum was valid; `None` when the payload is not a record.
+    /// Parses a payload whose checksum is correct; `None` when the payload is not a record.
     pub(crate) fn read(payload: &[u8]) -> Option<Self> {
         let word = |at: usize| {
             let bytes = payload.get(at * 8..at * 8 + 8)?;
@@ -170,7 +171,7 @@ impl BlockRecord {
         })
     }
 
-    /// Whether the block may have an id with this hash.
+    /// Whether the block may contain an id with this hash.
     pub(crate) fn may_have(&self, key: u64) -> bool {
         !self.filter.is_empty()
             && probes(key, self.filter.len()).all(|bit| {
@@ -180,7 +181,7 @@ impl BlockRecord {
     }
 }
 
-/// The bits of an id.
+/// The bits of the filter that stand for an id.
 fn probes(key: u64, words: usize) -> impl Iterator<Item = u64> {
     let bits = words as u64 * 64;
     let (first, step) = (key & 0xffff_ffff, key >> 32 | 1);
@@ -218,7 +219,7 @@ impl BlockBuilder {
         }
     }
 
-    /// The record of the block with this number of log bytes, without its other fields.
+    /// The record of a block with this number of log bytes. The caller sets the other fields.
     pub(crate) fn finish(&mut self, bytes: u64) -> BlockRecord {
         let all = self.senders.drain();
         let mut senders: Vec<_> = all.map(|(pair, (low, high))| (pair, low, high)).collect();
@@ -247,7 +248,7 @@ impl BlockBuilder {
     }
 }
 
-/// Keys are hashes already.
+/// A hasher for keys that are hashes already.
 #[derive(Default)]
 pub(crate) struct KeyHasher(u64);
 

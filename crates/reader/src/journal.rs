@@ -1,4 +1,4 @@
-//! Messages of a journal, including one that an engine is writing.
+//! Messages of a journal, which an engine may be writing at the same time.
 
 use std::ops::Range;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) struct JournalInput {
     originals: Originals,
     names: Vec<String>,
     follow: bool,
-    /// Whether messages held for a gap are passed on a second time when they are processed.
+    /// Whether messages that were held because of a gap are returned a second time, when the session processes them.
     dequeued: bool,
     missed: Option<(u32, u32)>,
     batch: Batch,
@@ -45,7 +45,7 @@ struct Item {
 }
 
 impl Batch {
-    /// The messages that the current one caused, or the message that caused it.
+    /// For the message that caused others, those messages; for another message, the message that caused it.
     pub(crate) fn related(&self) -> impl Iterator<Item = &[u8]> {
         let is_cause = |at: usize| at == 0 && self.items[at].direction == Direction::In;
         let items = self.items.iter().enumerate();
@@ -91,7 +91,7 @@ impl JournalInput {
         }
     }
 
-    /// Collects the messages of the next record; false when no record follows.
+    /// Collects the messages of the next record; false when there is no next record.
     fn collect(&mut self, left_out: &mut LeftOuts) -> Result<bool, JournalError> {
         let Self {
             batch,
@@ -109,7 +109,7 @@ impl JournalInput {
         (batch.at, batch.wall) = (record.at, record.wall);
         if let Some(name) = record.session_name() {
             let at = record.session.0 as usize;
-            // Recovery supports no more sessions.
+            // Recovery supports no more sessions than this.
             if at < 1 << 20 {
                 names.resize(names.len().max(at + 1), String::new());
                 name.clone_into(&mut names[at]);

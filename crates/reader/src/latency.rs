@@ -1,4 +1,4 @@
-//! [`LogLatency`]: time until orders were reported, filled, changed and forwarded.
+//! [`LogLatency`]: how long it took until orders were reported, filled, changed and forwarded.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,19 +7,19 @@ use hdrhistogram::Histogram;
 use crate::entry::{LogEntry, TimeSource};
 use crate::open_orders::OpenOrders;
 
-/// Maximum number of groups with a histogram of their own; further ones share one.
+/// Maximum number of groups that have a histogram of their own; all further groups share one.
 const MOST_GROUPS: usize = 200;
-/// Maximum number of names of sessions, types and symbols kept.
+/// Maximum number of names (of sessions, types and symbols) that are kept.
 const MOST_NAMES: usize = 10_000;
 /// Maximum length of a name.
 const LONGEST_NAME: usize = 300;
-/// The common name of further ones.
+/// The name that all further groups share.
 const BEYOND: &str = "(others)";
 
 /// An interval between two messages.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum LatencyKind {
-    /// From a `NewOrderSingle` to its reject, or its first report that is not pending.
+    /// From a `NewOrderSingle` to its reject, or to its first report that is not pending.
     OrderToReport,
     /// From a `NewOrderSingle` to its first fill report.
     OrderToFill,
@@ -27,9 +27,9 @@ pub enum LatencyKind {
     CancelToAnswer,
     /// From an `OrderCancelReplaceRequest` to its report or reject.
     ReplaceToAnswer,
-    /// From an inbound order or request to the forwarded one on another session.
+    /// From an inbound order or request to the message that a gateway forwarded for it on another session.
     RequestThrough,
-    /// From an inbound report to the forwarded one on another session.
+    /// From an inbound report to the message that a gateway forwarded for it on another session.
     ReportThrough,
 }
 
@@ -58,14 +58,14 @@ impl LatencyKind {
     }
 }
 
-/// The group of an interval.
+/// What the intervals are grouped by.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum LatencyGroup {
     /// The session of the first message.
     Session,
     /// MsgType(35) of the first message.
     Type,
-    /// Symbol(55) of the first message, or of its order.
+    /// Symbol(55) of the first message, or of the order that it refers to.
     Symbol,
 }
 
@@ -74,11 +74,12 @@ pub enum LatencyGroup {
 pub struct LatencyCounts {
     /// Durations, nanoseconds.
     pub histogram: Histogram<u64>,
-    /// Both messages are in one journal record, which has a single time: the duration is unknown.
+    /// Number of intervals whose messages are in one journal record. A record has a single time, so the duration is
+    /// unknown.
     pub same_turn: u64,
-    /// The second message has an earlier time than the first.
+    /// Number of intervals whose second message has an earlier time than the first.
     pub backwards: u64,
-    /// One of the messages has no time.
+    /// Number of intervals in which a message has no time.
     pub untimed: u64,
 }
 
@@ -101,11 +102,12 @@ fn histogram() -> Histogram<u64> {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Stamp {
     pub(crate) nanos: Option<i64>,
-    /// The index of the journal's name, segment and byte of the record; `None` for a message of another source.
+    /// For a message of a journal: the index of the journal's name, the segment and the byte of the record. `None`
+    /// for another source.
     pub(crate) record: Option<(u32, u32, u32)>,
 }
 
-/// The group of a message's intervals, as indices in [`Names`].
+/// The groups to which a message's intervals belong, as indices in [`Names`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Labels {
     pub(crate) session: u32,
@@ -142,14 +144,14 @@ impl Names {
     }
 }
 
-/// The intervals of all processed messages.
+/// The intervals of all messages that were processed.
 #[derive(Clone, Debug)]
 pub struct LogLatency {
-    /// By kind; only for kinds that occurred.
+    /// Counts by kind; only of kinds that occurred.
     pub kinds: BTreeMap<LatencyKind, LatencyCounts>,
-    /// Number of orders, requests, reports and rejects by the origin of their time.
+    /// Number of orders, requests, reports and rejects, by the origin of their time.
     pub time_sources: BTreeMap<TimeSource, u64>,
-    /// Durations by kind and group, nanoseconds; at most 200 groups, all others under the name 0.
+    /// Durations by kind and group, nanoseconds. At most 200 groups; all others are counted under the name 0.
     groups: BTreeMap<(LatencyKind, LatencyGroup, u32), Histogram<u64>>,
     names: Names,
     open: OpenOrders,
@@ -163,7 +165,7 @@ impl Default for LogLatency {
 }
 
 impl LogLatency {
-    /// Keeps at most this number of open orders and requests; drops the oldest ones.
+    /// Keeps at most this number of open orders and requests. When there are more, the oldest are dropped.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {
@@ -189,7 +191,7 @@ impl LogLatency {
         }
     }
 
-    /// The groups of a kind with their names; nanoseconds.
+    /// The groups of a kind, with their names and durations in nanoseconds.
     pub fn groups(
         &self,
         kind: LatencyKind,
@@ -201,7 +203,7 @@ impl LogLatency {
             .map(|((.., name), found)| (self.names.names[*name as usize].as_str(), found))
     }
 
-    /// Number of orders and requests without an answer: `NewOrderSingle`, then cancels and replaces.
+    /// Number of `NewOrderSingle` without an answer; and number of cancels and replaces without an answer.
     #[must_use]
     pub fn unanswered(&self) -> (u64, u64) {
         self.open.unanswered()
@@ -255,7 +257,7 @@ impl Tally<'_> {
     }
 }
 
-/// A resizable histogram accepts every value.
+/// Records a duration. A histogram that resizes itself accepts every value.
 fn record(histogram: &mut Histogram<u64>, nanos: u64) {
     histogram.auto(true);
     let _ = histogram.record(nanos.max(1));

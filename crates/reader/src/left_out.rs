@@ -1,27 +1,27 @@
-//! [`LeftOut`]: the unreadable parts of sources, with reasons.
+//! [`LeftOut`]: the parts of sources that could not be read, with reasons.
 
 use std::fmt;
 
 /// Bytes that were not read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LeftOut {
-    /// The file, or the journal's folder.
+    /// The file; for a journal, its folder.
     pub file: String,
     /// The connection in a capture, `10.0.0.1:4000 > 10.0.0.2:5001`; `None` for other sources.
     pub connection: Option<String>,
-    /// Offset of the first byte (in a packed file, in the unpacked data; in a connection, in its data); `None` for a
-    /// whole source.
+    /// Offset of the first byte: for a packed file in the unpacked data, for a connection in its data. `None` when a
+    /// whole source was left out.
     pub at: Option<u64>,
-    /// Number of bytes; `None` for everything after it, or when unknown.
+    /// Number of bytes; `None` when unknown, or when everything after `at` was left out.
     pub len: Option<u64>,
     /// The reason.
     pub why: String,
 }
 
-/// Maximum number of parts listed; further ones are only counted.
+/// Maximum number of parts that are listed; further parts are only counted.
 const MOST: usize = 10_000;
 
-/// The parts left out, within bounded memory.
+/// The parts that were left out. Its memory is bounded.
 #[derive(Debug, Default)]
 pub(crate) struct LeftOuts {
     kept: Vec<LeftOut>,
@@ -37,12 +37,12 @@ impl LeftOuts {
         }
     }
 
-    /// Number of parts so far.
+    /// A mark: the number of parts so far.
     pub(crate) fn mark(&self) -> (usize, u64) {
         (self.kept.len(), self.more)
     }
 
-    /// Removes the parts added since a mark.
+    /// Removes the parts that were added after a mark.
     pub(crate) fn forget(&mut self, mark: (usize, u64)) {
         self.kept.truncate(mark.0);
         self.more = mark.1;

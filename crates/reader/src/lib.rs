@@ -1,8 +1,8 @@
 //! Reads FIX messages from the files of any engine: text logs, journals, network captures.
 //!
-//! The type of a source is detected from its content, not from its name. Each message has its position, its session and
-//! direction if known, and its time with the origin of the time. Several sources are merged by time. Unreadable parts
-//! are skipped and reported: [`LeftOut`].
+//! The type of a source is detected from its content, not from its name. Each message comes with its position; with
+//! its session and direction, if known; and with its time and the origin of that time. Several sources are merged by
+//! time. Parts that cannot be read are skipped and reported as [`LeftOut`].
 //!
 //! ```text
 //! let mut reader = LogReader::open(&paths, ReadOptions::default())?;
@@ -12,8 +12,8 @@
 //! for left_out in reader.take_left_out() { .. }
 //! ```
 //!
-//! Files are read in blocks and never mapped, since truncating a mapped file would kill the reader. Memory is bounded,
-//! whatever the content.
+//! Files are read in blocks. They are never mapped, because truncating a mapped file would kill the reader. Memory is
+//! bounded, whatever the content.
 
 #![forbid(unsafe_code)]
 
@@ -84,6 +84,6 @@ pub use summary::{LogSummary, SessionSummary};
 pub use validate::{LogValidation, MessageProblem, ProblemCount};
 pub use zone::LogZone;
 
-/// Searches bytes for messages as in a log and as in a connection; for tests with arbitrary input.
+/// Finds messages in arbitrary bytes, both as in a log and as in a connection; for tests.
 #[doc(hidden)]
 pub mod probe;

@@ -17,15 +17,16 @@ use crate::reader::ReadOptions;
 use crate::text::{FeedReader, TextInput};
 use crate::zone::Clock;
 
-/// Maximum depth of nested folders.
+/// Maximum depth of folders within folders.
 const DEPTH: usize = 16;
-/// Files of QuickFIX file stores next to their logs: they contain sent messages a second time.
+/// Extensions of files in which QuickFIX stores messages, next to its logs. They contain the sent messages a second
+/// time.
 const STORES: [&str; 1] = [".body"];
-/// Read size when only some blocks are read, bytes.
+/// Bytes per read when only some blocks of a file are read.
 const PLANNED: usize = 1 << 17;
-/// A source of this size is read by a thread of its own, if there are few sources.
+/// A source of at least this size is read by a thread of its own, unless there are many sources. Bytes.
 const AHEAD: u64 = 4 << 20;
-/// Maximum depth of packed data in packed data.
+/// Maximum depth of packed data within packed data.
 const LAYERS: usize = 3;
 
 /// An opened source.
@@ -34,7 +35,7 @@ pub(crate) struct Opened {
     pub(crate) input: Box<dyn LogInput>,
 }
 
-/// The files, journals and `-` in a path.
+/// The files and journals at a path; `-` is standard input.
 pub(crate) fn sources(path: &Path, left_out: &mut LeftOuts) -> Vec<PathBuf> {
     let mut found = Vec::new();
     if path == Path::new("-") || !path.is_dir() {
@@ -52,8 +53,8 @@ pub(crate) fn sources(path: &Path, left_out: &mut LeftOuts) -> Vec<PathBuf> {
     found
 }
 
-/// Whether the messages of this file are also in another one: stores contain sent messages, and event logs quote the
-/// message log.
+/// Whether the messages of this file are in another file too: file stores contain the sent messages, and event logs
+/// quote the message log.
 fn repeats(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else {
         return false;
@@ -79,7 +80,7 @@ fn in_folder(
     }
     for entry in entries {
         let path = entry.path();
-        // A link to a folder may lead back here.
+        // A link to a folder may lead back to this folder.
         if entry.file_type()?.is_dir() {
             match depth {
                 0 => left_out.push(LeftOut::whole(
@@ -105,9 +106,10 @@ fn is_segment(path: &Path) -> bool {
 pub(crate) struct OpenMode {
     /// Read size, bytes.
     pub(crate) block: usize,
-    /// Whether a thread of its own may read it.
+    /// Whether a thread of its own may read the source.
     pub(crate) ahead: bool,
-    /// Whether this is the only source, so that unmatched messages need not be merged with others.
+    /// Whether this is the only source. If so, messages without a match need not be merged with those of other
+    /// sources.
     pub(crate) alone: bool,
 }
 
@@ -115,7 +117,7 @@ pub(crate) struct OpenMode {
 ///
 /// # Errors
 ///
-/// Why the source cannot be read.
+/// A sentence that says why the source cannot be read.
 pub(crate) fn open(
     path: &Path,
     options: &ReadOptions,
@@ -125,7 +127,7 @@ pub(crate) fn open(
     let plan = choice.plan(path).filter(|_| !options.follow);
     let has_plan = plan.is_some();
     let opened = open_here(path, options, mode, (plan, left_out))?;
-    // Sources that need journal records or index blocks are read in this thread.
+    // A source is read in this thread if it needs journal records or index blocks.
     let is_plain = !options.follow && !options.dequeued && !has_plan;
     let is_searched = mode.alone && options.needle.is_some() && opened.kind == "text";
     if !mode.ahead || !is_plain || is_searched || size(path) < AHEAD {
@@ -139,7 +141,7 @@ pub(crate) fn open(
     })
 }
 
-/// Size of a file, or of all segments of a journal, bytes.
+/// Size of a file, or of all segments of a journal together, bytes.
 fn size(path: &Path) -> u64 {
     let of = |path: &Path| fs::metadata(path).map_or(0, |facts| facts.len());
     match fs::read_dir(path) {
@@ -148,7 +150,7 @@ fn size(path: &Path) -> u64 {
     }
 }
 
-/// The name of a source, and the facts about its messages.
+/// The name of a source, and what is known about its messages.
 fn named(path: &Path, options: &ReadOptions) -> (String, Hints) {
     let name = match path == Path::new("-") {
         true => "stdin".to_owned(),
@@ -216,7 +218,7 @@ impl Opening {
         }
     }
 
-    /// A plain text; with a plan, only some blocks of it are read.
+    /// A plain text. With a plan, only some of its blocks are read.
     fn plain_text(
         self,
         feed: FileFeed,
@@ -247,7 +249,7 @@ impl Opening {
         }
     }
 
-    /// The content of a reader whose start was examined; unpacks it as often as needed.
+    /// The content of a reader whose first bytes were examined. It is unpacked as often as necessary.
     fn of_reader(self, content: Content, reader: Box<dyn Read + Send>) -> Result<Opened, String> {
         let (mut content, mut reader) = (content, reader);
         let (mut packing, mut packed) = (String::new(), "");

@@ -1,8 +1,8 @@
-//! [`OpenOrders`]: orders and requests without an answer, and the pairs that a gateway forwarded.
+//! [`OpenOrders`]: orders and requests that have no answer yet, and pairs of messages that a gateway forwarded.
 //!
-//! Ids link as in [`OrderSearch`](crate::OrderSearch): a change has the order's ClOrdID in OrigClOrdID(41), reports of
-//! both sides of a gateway have the same OrderID(37) or SecondaryOrderID(198). A journal record contains a message and
-//! the messages that it caused.
+//! Ids link messages as in [`OrderSearch`](crate::OrderSearch): a cancel or replace has the order's ClOrdID in
+//! OrigClOrdID(41), and the reports on both sides of a gateway have the same OrderID(37) or SecondaryOrderID(198). A
+//! journal record contains a message together with the messages that it caused.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,25 +13,25 @@ use fixwire_protocol::SOH;
 use crate::entry::{LogEntry, LogPlace};
 use crate::latency::{Labels, LatencyKind, Names, Stamp, Tally};
 
-/// Maximum number of ids of one order or request.
+/// Maximum number of ids of an order or a request.
 const MOST_KEYS: usize = 64;
-/// Maximum number of an order's inbound reports that wait for the forwarded one.
+/// Maximum number of inbound reports per order that wait for the report forwarded by a gateway.
 const MOST_REPORTS: usize = 4;
-/// Maximum number of closed orders whose reports may still be forwarded.
+/// Maximum number of closed orders whose reports a gateway may still forward.
 const MOST_ENDED: usize = 10_000;
 
 /// The kind of an id; ids of different kinds never match.
 #[derive(Clone, Copy, Debug, Hash)]
 enum KeyKind {
-    /// ClOrdIDs of an order, by sender and target.
+    /// ClOrdID of an order, by sender and target.
     Order,
-    /// The ClOrdID of a change, by sender and target.
+    /// ClOrdID of a cancel or replace, by sender and target.
     Change,
     /// MsgSeqNum, by sender and target.
     Number,
-    /// The ClOrdID of an order or change that was not forwarded, of any sender.
+    /// ClOrdID of an order, cancel or replace that was not forwarded yet, whoever sent it.
     CameIn,
-    /// OrderID and SecondaryOrderID, of any sender.
+    /// OrderID and SecondaryOrderID, whoever sent them.
     OrderId,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    /// The message as a request; `None` for other messages.
+    /// The kind of request that the message is; `None` if it is not a request.
     fn request(&self) -> Option<RequestKind> {
         match self.msg_type {
             b"D" => Some(RequestKind::New),
@@ -115,8 +115,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether the report is about a fill; before FIX 4.3 by ExecType(150) partial or full fill, before FIX 4.1 by
-    /// OrdStatus(39) alone.
+    /// Whether the report is about a fill. Before FIX 4.3 this is ExecType(150) partial fill or fill; before FIX 4.1
+    /// only OrdStatus(39) says it.
     fn is_fill(&self) -> bool {
         match self.exec_type {
             b"" => self.trans_type != b"1" && matches!(self.status, b"1" | b"2"),
@@ -124,7 +124,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether the report is Pending New, Pending Cancel or Pending Replace, which is not yet the answer.
+    /// Whether the report is Pending New, Pending Cancel or Pending Replace. A pending report is not the answer to a
+    /// request.
     fn is_pending(&self) -> bool {
         match self.exec_type {
             b"" => matches!(self.status, b"A" | b"6" | b"E"),
@@ -132,14 +133,14 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether the report answers a status request or is about the past: a bust or a correction.
+    /// Whether the report is not about a present event: it answers a status request, or it is a bust or a correction.
     fn is_of_another_time(&self) -> bool {
         matches!(self.exec_type, b"I" | b"G" | b"H")
             || matches!(self.trans_type, b"1" | b"2" | b"3")
     }
 }
 
-/// An inbound report that was not forwarded yet.
+/// An inbound report that a gateway has not forwarded yet.
 #[derive(Clone, Copy, Debug)]
 struct WaitingReport {
     /// OrdStatus and CumQty.
@@ -154,17 +155,17 @@ struct OpenOrder {
     stamp: Stamp,
     labels: Labels,
     direction: Option<Direction>,
-    /// Hashes of sender, target and MsgSeqNum.
+    /// Hashes of sender and target, and the MsgSeqNum.
     ends: [u64; 3],
     keys: Vec<u64>,
     is_answered: bool,
     is_filled: bool,
     has_ended: bool,
-    /// Whether the forwarded message was found.
+    /// Whether the message that a gateway forwarded for it was found.
     is_through: bool,
-    /// The order on the other side of the gateway, if it is known.
+    /// The order on the other side of the gateway, if known.
     other_side: Option<u64>,
-    /// The last inbound change of the order, if any.
+    /// The last inbound cancel or replace of the order, if any.
     change: Option<u64>,
     reports: Vec<WaitingReport>,
 }
@@ -173,13 +174,13 @@ struct OpenOrder {
 #[derive(Clone, Debug)]
 pub(crate) struct OpenOrders {
     limit: usize,
-    /// In order of arrival.
+    /// The orders and requests, in the order of arrival.
     all: BTreeMap<u64, OpenOrder>,
     next: u64,
     by_key: HashMap<u64, u64>,
     ended: VecDeque<u64>,
     given_up: u64,
-    /// The last inbound message, if any: its record, and its order or change.
+    /// The last inbound message, if it was an order or a request: its record, and its id here.
     cause: Option<(Stamp, u64)>,
 }
 
@@ -208,7 +209,7 @@ impl OpenOrders {
         })
     }
 
-    /// Processes a message; true for an order, a request, a report or a reject.
+    /// Processes a message. Returns true for an order, a request, a report or a reject.
     pub(crate) fn add(
         &mut self,
         entry: &LogEntry<'_>,
@@ -255,7 +256,7 @@ impl OpenOrders {
         self.all.contains_key(&id).then_some(id)
     }
 
-    /// Registers an id of an order or request.
+    /// Registers an id of an order or a request.
     fn name(&mut self, id: u64, kind: KeyKind, parts: &[&[u8]]) {
         let Some(open) = self.all.get_mut(&id) else {
             return;
@@ -295,7 +296,7 @@ impl OpenOrders {
         let parts = [from, to, facts.cl_ord_id];
         let known = self.find(own, &parts);
         if known.is_some_and(|id| self.all[&id].ends == ends) {
-            // The same message in another log.
+            // This is the same message, from another log.
             return;
         }
         let order = match kind {
@@ -346,7 +347,7 @@ impl OpenOrders {
         }
     }
 
-    /// Finds the inbound request that this one forwards.
+    /// Finds the inbound request that a gateway forwarded as this message.
     fn pass_on(&mut self, id: u64, order: Option<u64>, facts: &Facts<'_>, tally: &mut Tally<'_>) {
         let open = &self.all[&id];
         if open.direction == Some(Direction::In) {
@@ -371,7 +372,7 @@ impl OpenOrders {
         }
     }
 
-    /// Whether a gateway may have made the second message from the first.
+    /// Whether a gateway may have made the second message from the first one.
     fn becomes(&self, first: u64, second: u64) -> bool {
         let (Some(one), Some(other)) = (self.all.get(&first), self.all.get(&second)) else {
             return false;
@@ -401,7 +402,7 @@ impl OpenOrders {
         tally.count(LatencyKind::RequestThrough, one.labels, one.stamp, to);
     }
 
-    /// An order or a change is answered.
+    /// Records that an order or a request was answered.
     fn answer(&mut self, id: u64, stamp: Stamp, tally: &mut Tally<'_>) {
         let Some(open) = self.all.get_mut(&id).filter(|open| !open.is_answered) else {
             return;
@@ -426,7 +427,7 @@ impl OpenOrders {
         }
     }
 
-    /// From now on only forwarded messages are expected.
+    /// Records that an order is closed: from now on only forwarded messages are expected.
     fn end(&mut self, id: u64) {
         let Some(open) = self.all.get_mut(&id).filter(|open| !open.has_ended) else {
             return;
@@ -480,7 +481,7 @@ impl OpenOrders {
         }
     }
 
-    /// A report that a gateway forwards.
+    /// Handles a report that a gateway may forward.
     fn through(
         &mut self,
         id: u64,

@@ -1,4 +1,4 @@
-//! The fields of a message that belong to one order, when a repeating group names several.
+//! The fields of a message that belong to one order, when a repeating group has several orders.
 
 use fixwire_protocol::Dictionary;
 use fixwire_protocol::Tag;
@@ -6,11 +6,12 @@ use fixwire_protocol::dictionary::GroupDef;
 
 use crate::field::fields;
 
-/// Fields whose values name an order: ClOrdID, OrigClOrdID, SecondaryClOrdID, OrderID, SecondaryOrderID.
+/// Fields whose values identify an order: ClOrdID, OrigClOrdID, SecondaryClOrdID, OrderID, SecondaryOrderID.
 const NAMES: [Tag; 5] = [11, 41, 526, 37, 198];
 
-/// The fields of a message that belong to the order with one of these ids, in sequence: those outside repeating groups
-/// and, of a group whose entries name orders, the entries that name this one. All fields when no entry does.
+/// The fields of a message that belong to the order with one of these ids, in sequence. These are the fields outside
+/// repeating groups; and, of a group whose entries identify orders, the entries of this order. When no entry
+/// identifies it, all fields.
 pub fn fields_of_order<'b>(
     bytes: &'b [u8],
     dictionary: &Dictionary,
@@ -31,7 +32,7 @@ pub fn fields_of_order<'b>(
     all
 }
 
-/// Whether an entry may have this field, including nested groups.
+/// Whether an entry may have this field, itself or in a nested group.
 fn is_in(group: &GroupDef, tag: Tag) -> bool {
     let mut nested = group.members().iter().filter_map(|it| it.group.as_deref());
     group.member(tag).is_some() || nested.any(|group| is_in(group, tag))

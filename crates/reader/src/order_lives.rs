@@ -1,8 +1,9 @@
-//! [`OrderLinks`]: assigns messages to orders when ids are reused.
+//! [`OrderLinks`]: assigns messages to orders, even when ids are reused.
 //!
-//! A request that introduces a ClOrdID binds it to its order, within its session, until another request introduces it
-//! again. Reports bind OrderIDs and ExecIDs in the same way. A gateway's orders on both sides become one order by a
-//! journal record that contains both messages, by a ClOrdID that is forwarded unchanged, or by a common OrderID.
+//! A request that introduces a ClOrdID binds the id to its order, within its session, until another request
+//! introduces the same id again. Reports bind OrderIDs and ExecIDs in the same way. The two orders of a gateway (the
+//! client's and the venue's) become one order in three cases: a journal record contains messages of both, a ClOrdID
+//! is forwarded unchanged, or both have the same OrderID.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,64 +13,64 @@ use crate::index_key::{IdKind, pair};
 use crate::order_look::{NumberedOrder, Opening, OrderCause, OrderLook, is_same_time};
 use crate::order_step::{OrderFields, OrderPart, OrderStep};
 
-/// Maximum number of orders with an id that are compared when it was reused.
+/// Maximum number of orders with the same id that are compared when an id was reused.
 const MOST_RIVALS: usize = 64;
 
-/// The order of a client or a venue, or both once they are linked.
+/// An order of a client or of a venue. When the orders of both sides of a gateway are linked, it stands for both.
 #[derive(Debug, Default)]
 pub(crate) struct Life {
-    /// The order with which this order is linked, if any.
+    /// The order to which this order was linked, if any; that order stands for both.
     part_of: Option<usize>,
-    /// Sender and target of each request that opened it.
+    /// Sender and target of each request that opened the order.
     opened: Vec<[Vec<u8>; 2]>,
-    /// The sessions of the order, regardless of direction.
+    /// The sessions of the order; both directions of a session are the same.
     sessions: Vec<u64>,
-    /// The sessions in which it has an OrderID.
+    /// The sessions in which the order has an OrderID.
     named_in: Vec<u64>,
-    /// Positions of its messages.
+    /// Positions of the messages of the order.
     pub(crate) steps: Vec<usize>,
     pub(crate) ids: Vec<(IdKind, Vec<u8>)>,
-    /// Whether its last report is Pending New.
+    /// Whether the order's last report is Pending New.
     is_pending: bool,
 }
 
-/// The order of an id.
+/// The order to which an id is bound.
 #[derive(Debug)]
 struct Bound {
     life: usize,
     by: Option<Request>,
     /// SendingTime of the first message with the id.
     sent: Vec<u8>,
-    /// Whether a report of the order has had the id since.
+    /// Whether a report of the order has had the id since it was bound.
     is_reported: bool,
-    /// The id's previous order, the request that introduced it there, and whether it was reported; used when the
-    /// request is rejected.
+    /// What the id was bound to before: the order, the request that introduced the id there, and whether a report had
+    /// it. Needed when the request is rejected.
     before: Option<(usize, Option<Request>, bool)>,
 }
 
-/// MsgSeqNum of a request that introduced an id, and its original SendingTime.
+/// MsgSeqNum of a request that introduced an id, and the original SendingTime of the request.
 type Request = (Option<u64>, Vec<u8>);
 
-/// Orders, and the assignment of their ids.
+/// Orders, and the ids that are bound to them.
 #[derive(Debug, Default)]
 pub(crate) struct OrderLinks {
     lives: Vec<Life>,
-    /// By session, kind and id.
+    /// Bindings by session, kind and id.
     bound: HashMap<(u64, IdKind, Vec<u8>), Bound>,
-    /// Orders with an id, the latest last.
+    /// All orders that have had an id; the latest is last.
     had: HashMap<(u64, IdKind, Vec<u8>), Vec<usize>>,
-    /// The last order with an OrderID, in any session.
+    /// The order that last had an OrderID, in any session.
     order_ids: HashMap<Vec<u8>, usize>,
-    /// By the ClOrdIDs of requests that opened orders.
+    /// Requests that opened orders, by ClOrdID.
     openings: HashMap<Vec<u8>, Vec<Opening>>,
-    /// By sender, target and MsgSeqNum.
+    /// Messages by sender and target, and MsgSeqNum.
     numbers: HashMap<(u64, u64), NumberedOrder>,
     /// By file.
     causes: HashMap<String, Rc<OrderCause>>,
 }
 
 impl OrderLinks {
-    /// From these messages, in the order in which they were written.
+    /// Processes these messages, in the order in which they were written.
     pub(crate) fn of(steps: &[OrderStep]) -> Self {
         let mut links = Self::default();
         for (at, step) in steps.iter().enumerate() {
@@ -78,7 +79,7 @@ impl OrderLinks {
         links
     }
 
-    /// The orders with this ClOrdID or OrderID, the earliest first.
+    /// The orders that had this ClOrdID or OrderID, the earliest first.
     pub(crate) fn lives(mut self, asked: &[u8]) -> Vec<Life> {
         for at in 0..self.lives.len() {
             let whole = self.whole(at);
@@ -148,7 +149,7 @@ impl OrderLinks {
         }
     }
 
-    /// The linked order to which an order belongs.
+    /// The order that stands for an order after it was linked.
     fn whole(&self, life: usize) -> usize {
         let mut at = life;
         while let Some(next) = self.lives[at].part_of {
@@ -157,7 +158,7 @@ impl OrderLinks {
         at
     }
 
-    /// The request that introduced an id was rejected: the id belongs to its previous order again.
+    /// A request that introduced an id was rejected, so the id is bound to its previous order again.
     fn refused(&mut self, session: u64, id: &[u8], number: Option<u64>) {
         let key = (session, IdKind::Client, id.to_vec());
         let Some(bound) = self.bound.get_mut(&key) else {
@@ -207,7 +208,8 @@ impl OrderLinks {
         whole.named_in.extend(named_in);
     }
 
-    /// Whether two orders may be both sides of a gateway: no party sent or received both, and no session has both.
+    /// Whether two orders may be both sides of a gateway. Not if a party sent both, if a party received both, or if a
+    /// session has both.
     fn may_join(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|life| &self.lives[self.whole(life)]);
         let shares = |session| other.sessions.contains(session);
@@ -218,7 +220,7 @@ impl OrderLinks {
         !one.sessions.iter().any(shares) && !one.opened.iter().any(crosses)
     }
 
-    /// Whether the receiver of one order sent the other.
+    /// Whether the receiver of one order is the sender of the other.
     fn meet(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|life| &self.lives[self.whole(life)].opened);
         one.iter().any(|[from, to]| {
@@ -227,7 +229,7 @@ impl OrderLinks {
         })
     }
 
-    /// Number of requests that opened each of two orders.
+    /// For each of two orders, the number of requests that opened it.
     fn openings_of(&self, one: usize, other: usize) -> [usize; 2] {
         [one, other].map(|life| self.lives[self.whole(life)].opened.len())
     }
@@ -237,13 +239,13 @@ impl OrderLinks {
         Some(bound.life)
     }
 
-    /// The order of a message's ClOrdID.
+    /// The binding of a message's ClOrdID.
     fn bound_client(&self, look: &OrderLook<'_>) -> Option<&Bound> {
         let id = look.fields.client.first()?.to_vec();
         self.bound.get(&(look.session, IdKind::Client, id))
     }
 
-    /// Assigns this id to the order from now on; `by` is the message if it is a request that introduces the id.
+    /// Binds this id to the order from now on. `by` is the message, if it is a request that introduces the id.
     fn bind(
         &mut self,
         look: &OrderLook<'_>,
@@ -269,7 +271,7 @@ impl OrderLinks {
         self.has(look.session, kind, id, life);
     }
 
-    /// Assigns an id that belongs to no order yet.
+    /// Binds an id that is not bound yet.
     fn bind_new(&mut self, look: &OrderLook<'_>, kind: IdKind, id: Option<&[u8]>, life: usize) {
         let Some(id) = id else {
             return;
@@ -289,14 +291,14 @@ impl OrderLinks {
         }
     }
 
-    /// The order of an id that this request has already introduced, perhaps in another log.
+    /// The order of an id that this same request has introduced before, perhaps in another log.
     fn brought_on(&mut self, look: &OrderLook<'_>, id: &[u8]) -> Option<usize> {
         let key = (look.session, IdKind::Client, id.to_vec());
         let bound = self.bound.get_mut(&key)?;
         let by = (look.fields.number, look.fields.first_sent().to_vec());
         let is_first = bound.by.is_none() && !by.1.is_empty() && by.1 <= bound.sent;
         if is_first {
-            // A report was read before the request.
+            // A report was read before the request that it answers.
             bound.by = Some(by);
             let (life, ends) = (bound.life, look.ends());
             let whole = self.whole(life);
@@ -314,7 +316,7 @@ impl OrderLinks {
         is_same.then_some(bound.life)
     }
 
-    /// A duplicate: resent, or from another log.
+    /// Handles a message that was seen before: it was resent, or is in another log.
     fn again(&mut self, look: &OrderLook<'_>, lives: Vec<usize>) -> Vec<usize> {
         if let [life] = lives[..] {
             for (kind, id) in look.fields.ids() {
@@ -352,7 +354,7 @@ impl OrderLinks {
         lives.collect()
     }
 
-    /// The order on the other side of a gateway that keeps ids, or has them in SecondaryClOrdID(526).
+    /// The order on the other side of a gateway that forwards ids unchanged, or in SecondaryClOrdID(526).
     fn passed_on(&self, look: &OrderLook<'_>, life: usize, id: &[u8]) -> Option<usize> {
         let ids = [Some(id), look.fields.secondary].into_iter().flatten();
         let mut openings = ids
@@ -371,7 +373,7 @@ impl OrderLinks {
         (0..count).map(|place| self.change(look, place)).collect()
     }
 
-    /// The order of the ClOrdID at this index: both sides of a cross order have their own.
+    /// The order of the ClOrdID at this index. In a cross order, each side has a ClOrdID of its own.
     fn change(&mut self, look: &OrderLook<'_>, place: usize) -> usize {
         let own = look.fields.client.get(place).copied();
         if let Some(life) = own.and_then(|id| self.brought_on(look, id)) {
@@ -400,12 +402,12 @@ impl OrderLinks {
         life
     }
 
-    /// Both messages are in one record: the inbound one and the forwarded one.
+    /// Links the orders of an inbound and a forwarded message, because one record contains both messages.
     fn join_by_record(&mut self, look: &OrderLook<'_>, caused: Option<usize>, life: usize) {
         let Some(other) = caused.filter(|other| self.whole(*other) != self.whole(life)) else {
             return;
         };
-        // A side that is linked already cannot be linked with a third one.
+        // An order that is linked already cannot be linked to a third one.
         let is_open = self.openings_of(other, life).into_iter().all(|it| it < 2);
         if is_open && look.cause.is_some() && self.may_join(other, life) {
             self.join(other, life);
@@ -426,7 +428,7 @@ impl OrderLinks {
         let executed = |id| self.find(session, IdKind::Execution, id);
         let by_execution = fields.refers.and_then(executed);
         let caused = look.caused(0, OrderPart::is_response);
-        // The inbound execution, forwarded.
+        // The record contains the inbound execution and its forwarded copy.
         let passed_on = caused.filter(|life| self.passes_on(look, *life));
         if let Some(whole) = passed_on.map(|life| self.whole(life))
             && !self.lives[whole].sessions.contains(&session)
@@ -467,7 +469,8 @@ impl OrderLinks {
         life
     }
 
-    /// Whether the inbound execution is forwarded to a session of its order, or to one without a request with the id.
+    /// Whether the inbound execution was forwarded to a session of its order, or to a session in which no request had
+    /// the id.
     fn passes_on(&self, look: &OrderLook<'_>, life: usize) -> bool {
         let is_asked = |id: &&[u8]| {
             let bound = self.bound.get(&(look.session, IdKind::Client, id.to_vec()));
@@ -479,8 +482,8 @@ impl OrderLinks {
         look.passes_execution_on() && (sessions.contains(&look.session) || !ids.any(is_asked))
     }
 
-    /// For a session without requests: whether a report with a new OrderID is the first of another order with the same
-    /// ClOrdID. A Pending New order may later get another OrderID.
+    /// For a session without requests: whether a report with a new OrderID is the first report of another order with
+    /// the same ClOrdID. An order that is Pending New may still get another OrderID.
     fn begins_another(&self, look: &OrderLook<'_>) -> bool {
         let fields = &look.fields;
         let bound = self.bound_client(look);
@@ -492,7 +495,7 @@ impl OrderLinks {
         is_first && !fields.orders.is_empty() && bound.is_some_and(is_other)
     }
 
-    /// Whether an order has had the ClOrdID of a report.
+    /// Whether the order has had the ClOrdID of the report.
     fn has_had(&self, look: &OrderLook<'_>, life: usize) -> bool {
         let life = self.whole(life);
         look.fields.client.iter().any(|id| {
@@ -502,8 +505,8 @@ impl OrderLinks {
         })
     }
 
-    /// The order of a report by its ids: ClOrdID, OrderID, ExecRefID. When they lead to several orders, some ids were
-    /// reused; then it is the order that has had most of them.
+    /// The order of a report according to its ids ClOrdID, OrderID and ExecRefID. When the ids lead to several
+    /// orders, some id was reused, and the order that has had most of the ids is taken.
     fn agreed(
         &self,
         look: &OrderLook<'_>,
@@ -515,7 +518,7 @@ impl OrderLinks {
         let first = all.next().or(caused)?;
         let agree = all.all(|life| whole(life) == whole(first));
         let fields = &look.fields;
-        // A request may use the id by mistake while its order is executed.
+        // A request may have used the id by mistake while the order that owns it is being executed.
         if let Some(life) = named[1]
             && fields.is_later()
             && fields.refers.is_none()
@@ -533,7 +536,7 @@ impl OrderLinks {
             let bound = self.bound_client(look);
             fields.is_new() && bound.is_some_and(|it| it.by.is_some() && !it.is_reported)
         };
-        // The first report of an order gives it its OrderID.
+        // The first report of an order gives the order its OrderID.
         if agree || fields.refers.is_none() && (is_new() || is_first()) {
             return Some(first);
         }
@@ -559,7 +562,8 @@ impl OrderLinks {
         rivals.find(has_most).or_else(latest)
     }
 
-    /// Both sides of a gateway have the same OrderID. In a journal, the records determine the orders.
+    /// Links the orders of both sides of a gateway, which have the same OrderID. For a journal, the records decide
+    /// instead.
     fn join_by_order_id(&mut self, look: &OrderLook<'_>, id: &[u8], life: usize) {
         let whole = self.whole(life);
         if !self.lives[whole].named_in.contains(&look.session) {
@@ -578,7 +582,7 @@ impl OrderLinks {
         }
     }
 
-    /// The orders of a message, one for each id.
+    /// The orders of a message, one for each of its ids.
     fn names(&mut self, look: &OrderLook<'_>) -> Vec<usize> {
         let mut found = Vec::new();
         for (kind, id) in look.fields.ids() {

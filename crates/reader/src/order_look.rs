@@ -1,4 +1,4 @@
-//! [`OrderLook`]: the current message, and those before it.
+//! [`OrderLook`]: the current message, and what is remembered of the messages before it.
 
 use std::rc::Rc;
 
@@ -9,21 +9,21 @@ use crate::order_step::{OrderFields, OrderPart, OrderStep};
 pub(crate) struct OrderLook<'a> {
     pub(crate) step: &'a OrderStep,
     pub(crate) fields: OrderFields<'a>,
-    /// Session of the message, regardless of direction.
+    /// Session of the message; both directions of a session are the same.
     pub(crate) session: u64,
-    /// The message on another session that caused this message, if any.
+    /// The message on another session that caused this one, if any.
     pub(crate) cause: Option<Rc<OrderCause>>,
     /// Whether the message was resent, or is marked as a duplicate in a journal.
     pub(crate) is_repeat: bool,
 }
 
-/// The message that caused the ones after it in a record.
+/// The message that caused the later messages of the same record.
 #[derive(Debug)]
 pub(crate) struct OrderCause {
     pub(crate) place: LogPlace,
     pub(crate) session: u64,
     part: OrderPart,
-    /// Orders of the message; for a list one for each of `ids`.
+    /// Orders of the message. A list has one order for each of `ids`.
     lives: Vec<usize>,
     /// ClOrdID(11), without duplicates.
     ids: Vec<Vec<u8>>,
@@ -31,7 +31,7 @@ pub(crate) struct OrderCause {
     execution: Option<Vec<u8>>,
 }
 
-/// A request that opened an order: sender, receiver and order.
+/// A request that opened an order: its sender, its receiver, and the order.
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) sender: Vec<u8>,
@@ -39,13 +39,13 @@ pub(crate) struct Opening {
     pub(crate) life: usize,
 }
 
-/// A message with a MsgSeqNum.
+/// A message that is remembered by its MsgSeqNum.
 #[derive(Clone, Debug)]
 pub(crate) struct NumberedOrder {
     pub(crate) lives: Vec<usize>,
     /// ClOrdID(11), without duplicates.
     pub(crate) ids: Vec<Vec<u8>>,
-    /// Original SendingTime of the message.
+    /// The original SendingTime of the message.
     sent: Vec<u8>,
 }
 
@@ -73,8 +73,8 @@ impl OrderCause {
 }
 
 impl OrderLook<'_> {
-    /// The order of the message that caused this one, if `is_such` accepts its part. In a list it is the order with the
-    /// same ClOrdID, otherwise the one at the same index as this ClOrdID.
+    /// The order of the message that caused this one, if `is_such` accepts what that message does. In a list, this is
+    /// the order with the same ClOrdID; without one, the order at the same index as this ClOrdID.
     pub(crate) fn caused(
         &self,
         place: usize,
@@ -100,8 +100,8 @@ impl OrderLook<'_> {
         came.is_some() && came == self.fields.execution
     }
 
-    /// Whether this is the earlier message with its MsgSeqNum, resent or in another log. After a reset the MsgSeqNum
-    /// belongs to another message.
+    /// Whether this is the earlier message with the same MsgSeqNum: resent, or from another log. After a reset, the
+    /// MsgSeqNum belongs to another message.
     pub(crate) fn is_again(&self, known: &NumberedOrder) -> bool {
         if self.is_repeat {
             let original = self.fields.original_sent();
@@ -119,7 +119,7 @@ impl OrderLook<'_> {
     }
 }
 
-/// Whether two times are equal, to the precision of both.
+/// Whether two times are equal, in the precision of the less precise one.
 pub(crate) fn is_same_time(one: &[u8], other: &[u8]) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }

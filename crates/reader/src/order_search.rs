@@ -1,4 +1,4 @@
-//! [`OrderSearch`]: finds the messages of one order under all its ids.
+//! [`OrderSearch`]: finds the messages of an order, under all of its ids.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::BuildHasherDefault;
@@ -13,18 +13,18 @@ use crate::index_record::KeyHasher;
 use crate::order_lives::OrderLinks;
 use crate::order_step::{OrderFields, OrderStep, is_name};
 
-/// Maximum number of ids collected.
+/// Maximum number of ids that are collected.
 const MOST_IDS: usize = 10_000;
-/// Maximum number of messages collected, and of their bytes.
+/// Maximum number of messages that are collected, and maximum number of their bytes.
 const MOST_STEPS: usize = 100_000;
 const MOST_BYTES: usize = 64 << 20;
 
-/// Finds the messages of an order: those with one of its ids, and rejects of these messages. Further ids in such a
-/// message also belong to the order, so logs are read again until no new id is found.
+/// Finds the messages of an order: the messages with one of its ids, and the rejects of these messages. Other ids in
+/// such a message belong to the order too. So the logs are read again until no new id is found.
 ///
-/// An id belongs to an order from the message that introduces it, and only within its session; the same id on another
+/// An id belongs to an order from the message that introduces it, and only within one session. The same id on another
 /// day or in another session belongs to another order. Both sides of a gateway are linked by the records of its
-/// journal, or else by OrderID(37), SecondaryOrderID(198) and ids that it did not change.
+/// journal; without a journal, by OrderID(37), SecondaryOrderID(198) and ids that the gateway did not change.
 ///
 /// ```text
 /// loop {
@@ -40,7 +40,7 @@ pub struct OrderSearch {
     ids: BTreeSet<(IdKind, Vec<u8>)>,
     /// Hashes of the ids.
     keys: HashSet<u64, BuildHasherDefault<KeyHasher>>,
-    /// MsgSeqNums of collected messages, by sender and target.
+    /// MsgSeqNums of the collected messages, by sender and target.
     numbers: BTreeMap<u64, BTreeSet<u64>>,
     steps: Vec<OrderStep>,
     bytes: usize,
@@ -50,17 +50,17 @@ pub struct OrderSearch {
     choice: BlockChoice,
 }
 
-/// Positions of the messages of an order, and its ids.
+/// The messages of an order, by index, and its ids.
 #[derive(Clone, Debug)]
 struct FoundLife {
     steps: Vec<usize>,
     ids: Vec<Vec<u8>>,
 }
 
-/// An order that had the id.
+/// An order that had the id of the search.
 #[derive(Clone, Debug)]
 pub struct FoundOrder<'s> {
-    /// Messages of the order, in the sequence in which they were read.
+    /// Messages of the order, in the order in which they were read.
     pub steps: Vec<&'s OrderStep>,
     /// Ids of the order: ClOrdIDs and OrderIDs.
     pub ids: &'s [Vec<u8>],
@@ -89,13 +89,13 @@ impl OrderSearch {
         search
     }
 
-    /// The blocks of indexed logs that may have messages of the order.
+    /// Which blocks of indexed logs may have messages of the order.
     #[must_use]
     pub fn blocks(&self) -> &BlockChoice {
         &self.choice
     }
 
-    /// Called before each pass over the logs.
+    /// Must be called before each pass over the logs.
     pub fn begin(&mut self) {
         self.numbers.clear();
         self.steps.clear();
@@ -103,7 +103,7 @@ impl OrderSearch {
         self.is_cut = false;
     }
 
-    /// Processes a message of the logs, and keeps it if it may belong to the order.
+    /// Processes a message of the logs. Keeps it if it may belong to the order.
     pub fn look(&mut self, entry: &LogEntry<'_>) {
         let mut belongs = false;
         let [mut sender, mut target, mut number, mut msg_type, mut refers] = [None::<&[u8]>; 5];
@@ -148,7 +148,7 @@ impl OrderSearch {
             } else if let Some(of_sender) = self.numbers.get_mut(&ends)
                 && !is_duplicate
             {
-                // After a reset the MsgSeqNum belongs to another message.
+                // After a reset, the MsgSeqNum belongs to another message.
                 of_sender.remove(&number);
             }
         }
@@ -164,11 +164,11 @@ impl OrderSearch {
         self.steps.push(OrderStep::new(entry));
     }
 
-    /// Called after each pass over the logs; true when more ids of the order were found, so that another pass is
-    /// needed.
+    /// Must be called after each pass over the logs. Returns true when more ids of the order were found, so that
+    /// another pass is needed.
     pub fn finish(&mut self) -> bool {
-        // The first messages of a connection that was open before its capture are held for a while; logs of several
-        // writers are each in their own order.
+        // The first messages of a connection that was open before its capture are held back for a while. Logs of
+        // several writers are sorted only within each log.
         let is_packet = |step: &OrderStep| matches!(step.place, LogPlace::Packet { .. });
         let are_several = self
             .steps
@@ -230,14 +230,14 @@ impl OrderSearch {
         self.lives.iter().map(|life| {
             let steps = life.steps.iter().map(|at| &self.steps[*at]);
             FoundOrder {
-                // Already passed on when it arrived.
+                // A dequeued message was already returned when it arrived.
                 steps: steps.filter(|step| step.mark != "dequeued").collect(),
                 ids: &life.ids,
             }
         })
     }
 
-    /// Whether the last pass found ids that it had not searched for, so that the order may have more messages.
+    /// Whether the last pass found ids that it did not search for. If so, the order may have more messages.
     #[must_use]
     pub fn has_more(&self) -> bool {
         self.has_more

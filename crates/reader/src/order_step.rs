@@ -1,4 +1,4 @@
-//! [`OrderStep`]: a message that may belong to an order, and its order fields.
+//! [`OrderStep`]: a message that may belong to an order, with the fields that identify orders.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::entry::{LogEntry, LogPlace};
 use crate::field::fields;
 use crate::index_key::IdKind;
 
-/// Maximum number of ids with one tag read from a message.
+/// Maximum number of ids that are read from a message for one tag.
 const MOST_VALUES: usize = 100_000;
 
 /// A message of an order.
@@ -20,15 +20,15 @@ pub struct OrderStep {
     pub file: String,
     /// Position of the message in the file.
     pub place: LogPlace,
-    /// When the message was written, received or sent; `None` when unknown.
+    /// The time at which the message was written, received or sent; `None` when unknown.
     pub time: Option<Timestamp>,
-    /// The message as sent, with secrets.
+    /// The message as it was sent; secrets are not masked.
     pub bytes: Vec<u8>,
-    /// Status of the message in a journal.
+    /// The status that the journal gives to the message.
     pub mark: &'static str,
     /// Whether the message caused the other messages of its journal record.
     pub(crate) is_cause: bool,
-    /// Ids of messages that caused it, or that it caused.
+    /// Ids of the messages that caused this one, or that this one caused.
     pub(crate) related: Vec<(IdKind, Vec<u8>)>,
 }
 
@@ -54,7 +54,7 @@ impl OrderStep {
         }
     }
 
-    /// Whether the journal marks the message as a copy of an earlier one, or as one that the session ignored.
+    /// Whether the journal marks the message as a copy of an earlier one, or as ignored by the session.
     pub(crate) fn is_repeat(&self) -> bool {
         matches!(
             self.mark,
@@ -63,16 +63,16 @@ impl OrderStep {
     }
 }
 
-/// The effect of a message on an order.
+/// What a message does to an order.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum OrderPart {
-    /// Opens one or several orders.
+    /// Opens one or more orders.
     Opens,
-    /// Requests a change, with a ClOrdID of its own.
+    /// Requests a cancel or replace, with a ClOrdID of its own.
     Changes,
     /// Reports on an order.
     Answers,
-    /// Rejects a message by its MsgSeqNum.
+    /// Rejects a message, which it identifies by MsgSeqNum.
     Rejects,
     /// Only mentions orders.
     #[default]
@@ -98,19 +98,19 @@ impl OrderPart {
         matches!(self, Self::Answers | Self::Rejects)
     }
 
-    /// Whether messages of this type may have several ClOrdIDs, each of an order: lists, crosses, and messages that
-    /// only mention orders.
+    /// Whether messages of this type may have several ClOrdIDs, each for an order of its own: lists, crosses, and
+    /// messages that only refer to orders.
     fn has_several(msg_type: &[u8]) -> bool {
         matches!(msg_type, b"E" | b"s" | b"t" | b"u") || Self::of(msg_type) == Self::Names
     }
 
-    /// Whether a gateway may have made one of the two from the other.
+    /// Whether a gateway may have made one of two messages from the other: both are requests, or both are responses.
     pub(crate) fn goes_with(self, other: Self) -> bool {
         self.is_request() && other.is_request() || self.is_response() && other.is_response()
     }
 }
 
-/// The fields that assign messages to orders. Placeholder values such as `NONE` are left out.
+/// The fields that tell to which orders a message belongs. Placeholder values such as `NONE` are left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OrderFields<'a> {
     pub(crate) part: OrderPart,
@@ -125,7 +125,7 @@ pub(crate) struct OrderFields<'a> {
     pub(crate) is_resend: bool,
     /// ClOrdID(11), without duplicates.
     pub(crate) client: Vec<&'a [u8]>,
-    /// OrigClOrdID(41); of a cross order one for each of `client`.
+    /// OrigClOrdID(41). A cross order has one for each of `client`.
     pub(crate) originals: Vec<&'a [u8]>,
     /// SecondaryClOrdID(526), if present.
     pub(crate) secondary: Option<&'a [u8]>,
@@ -137,10 +137,10 @@ pub(crate) struct OrderFields<'a> {
     pub(crate) refers: Option<&'a [u8]>,
     /// RefSeqNum(45) of a reject, if present.
     pub(crate) rejected: Option<u64>,
-    /// Whether the message rejects the request with its ClOrdID: OrdStatus(39) or ExecType(150) of a report is 8, or it
-    /// is an OrderCancelReject.
+    /// Whether the message rejects the request with its ClOrdID: a report with OrdStatus(39) or ExecType(150) 8, or
+    /// an OrderCancelReject(9).
     pub(crate) is_refusal: bool,
-    /// ExecType(150) of a report, otherwise OrdStatus(39).
+    /// ExecType(150) of a report; without it, OrdStatus(39).
     pub(crate) stage: Option<u8>,
 }
 
@@ -184,7 +184,7 @@ impl<'a> OrderFields<'a> {
             let mut seen = HashSet::new();
             ids.retain(|id| seen.insert(*id));
         }
-        // Other messages may have ExecIDs of other executions.
+        // In other messages, an ExecID belongs to another execution.
         found.execution = found.execution.filter(|_| msg_type == b"8");
         found.is_refusal = msg_type == b"9" || found.is_refusal && msg_type == b"8";
         found.stage = found.stage.filter(|_| msg_type == b"8");
@@ -218,19 +218,19 @@ impl<'a> OrderFields<'a> {
         }
     }
 
-    /// OrigSendingTime(122) of a possible duplicate. A sender that does not know the original time repeats
-    /// SendingTime(52).
+    /// OrigSendingTime(122) of a possible duplicate. `None` if it equals SendingTime(52): a sender that does not know
+    /// the original time repeats SendingTime.
     pub(crate) fn original_sent(&self) -> Option<&'a [u8]> {
         let is_known = self.is_duplicate && self.original_sent != self.sent;
         Some(self.original_sent).filter(|sent| is_known && !sent.is_empty())
     }
 
-    /// Original sending time of the message.
+    /// Time at which the message was first sent.
     pub(crate) fn first_sent(&self) -> &'a [u8] {
         self.original_sent().unwrap_or(self.sent)
     }
 
-    /// OrigClOrdID(41), the first one.
+    /// The first OrigClOrdID(41).
     pub(crate) fn original(&self) -> Option<&'a [u8]> {
         self.originals.first().copied()
     }
@@ -245,7 +245,7 @@ impl<'a> OrderFields<'a> {
         self.stage.is_some() && !self.is_new() && !self.is_refusal
     }
 
-    /// All its ids.
+    /// All ids of the message.
     pub(crate) fn ids(&self) -> impl Iterator<Item = (IdKind, &'a [u8])> {
         let client = self.client.iter().chain(&self.originals).copied();
         let client = client.chain(self.secondary).map(|id| (IdKind::Client, id));
@@ -256,7 +256,7 @@ impl<'a> OrderFields<'a> {
     }
 }
 
-/// Whether a value identifies an order.
+/// Whether a value can identify an order: it is not a placeholder.
 pub(crate) fn is_name(value: &[u8]) -> bool {
     !value.is_empty() && value != b"NONE" && value != b"0"
 }

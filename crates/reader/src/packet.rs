@@ -24,7 +24,7 @@ pub(crate) struct TcpSegment<'a> {
     pub(crate) rst: bool,
     /// The captured data.
     pub(crate) payload: &'a [u8],
-    /// Length of the data, including bytes that the capture cut off.
+    /// Length of the data, including bytes that the capture has cut off.
     pub(crate) carried: usize,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn is_known(link: i32) -> bool {
     [NULL, ETHERNET, LOOP, LINUX_SLL, LINUX_SLL2].contains(&link) || RAW.contains(&link)
 }
 
-/// The segment of a packet; `None` for other protocols.
+/// The TCP segment in a packet; `None` for another protocol.
 pub(crate) fn segment(link: i32, data: &[u8]) -> Option<TcpSegment<'_>> {
     let tagged = |at: usize, payload: usize| {
         let protocol = data.get(at..at + 2)?;
@@ -62,7 +62,7 @@ pub(crate) fn segment(link: i32, data: &[u8]) -> Option<TcpSegment<'_>> {
             let from = IpAddr::from(head.source_addr());
             let stated = usize::from(head.total_len());
             let heads = usize::from(head.ihl()) * 4 + header;
-            // Zero when the network card segments a large packet of the system.
+            // The stated length is zero when the network card segments a large packet of the system.
             let carried = stated.checked_sub(heads).filter(|_| stated > 0);
             (from, IpAddr::from(head.destination_addr()), carried)
         }
@@ -85,7 +85,7 @@ pub(crate) fn segment(link: i32, data: &[u8]) -> Option<TcpSegment<'_>> {
         syn: tcp.syn(),
         fin: tcp.fin(),
         rst: tcp.rst(),
-        // Bytes after the packet in its frame are padding.
+        // Bytes after the packet in its frame are padding, not data.
         payload: &captured[..captured.len().min(carried)],
         carried,
     })

@@ -1,4 +1,4 @@
-//! [`ParquetExport`]: messages as the rows of a Parquet file.
+//! [`ParquetExport`]: writes messages as rows of a Parquet file.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
-/// Approximate memory of a row group, bytes; exceeded by one row at most.
+/// Approximate memory of a row group, bytes. It is exceeded by at most one row.
 const GROUP: usize = 64 << 20;
-/// Memory of a value without its text, and of each cell.
+/// Memory of a value without its text, bytes; below, memory of each cell.
 const VALUE: usize = 56;
 const CELL: usize = size_of::<i16>();
 
@@ -21,27 +21,27 @@ const CELL: usize = size_of::<i16>();
 pub enum ParquetKind {
     /// UTF-8.
     Text,
-    /// A timestamp in UTC, in nanoseconds.
+    /// A timestamp in UTC, nanoseconds.
     Time,
 }
 
 /// A value of a row.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ParquetValue<'a> {
-    /// For a text column.
+    /// A value for a text column.
     Text(&'a str),
-    /// For a time column: nanoseconds since 1970.
+    /// A value for a time column: nanoseconds since 1970.
     Time(i64),
 }
 
-/// Writes a Parquet file: every column is nullable, row groups are compressed with Snappy.
+/// Writes a Parquet file. Every column is nullable; row groups are compressed with Snappy.
 pub struct ParquetExport<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Column>,
     bytes: usize,
 }
 
-/// The values of a row group.
+/// The values of one column in the current row group.
 struct Column {
     values: Values,
     /// Definition levels: 1 for a value, 0 for null.
@@ -54,7 +54,7 @@ enum Values {
 }
 
 impl<W: Write + Send> ParquetExport<W> {
-    /// A file with these columns.
+    /// Starts a file with these columns.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl<W: Write + Send> ParquetExport<W> {
         })
     }
 
-    /// Adds a row: for each column, a value of its type or null.
+    /// Adds a row. Each column gets a value of its type, or null.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl<W: Write + Send> ParquetExport<W> {
     ///
     /// # Panics
     ///
-    /// If a value has another type, or the number of values is wrong.
+    /// If a value does not have the type of its column, or the number of values is wrong.
     pub fn add<'a>(
         &mut self,
         row: impl IntoIterator<Item = Option<ParquetValue<'a>>>,
@@ -105,7 +105,7 @@ impl<W: Write + Send> ParquetExport<W> {
                 (_, None) => {}
                 (Values::Texts(all), Some(ParquetValue::Text(text))) => {
                     self.bytes += VALUE + text.len();
-                    // A growing text takes more memory.
+                    // Copy the exact bytes: a growing text would take more memory.
                     all.push(text.as_bytes().to_vec().into());
                 }
                 (Values::Times(all), Some(ParquetValue::Time(time))) => {
@@ -122,7 +122,7 @@ impl<W: Write + Send> ParquetExport<W> {
         self.write_group()
     }
 
-    /// Writes the remaining rows and the end of the file.
+    /// Writes the remaining rows, and the end of the file.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ fn field(name: &str, kind: ParquetKind) -> Result<TypePtr, ParquetError> {
     field.build().map(Arc::new)
 }
 
-/// The I/O error of the output, if it is one.
+/// The I/O error of the output, or another error as an I/O error.
 fn failed(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {

@@ -1,4 +1,4 @@
-//! [`TextPlaces`]: rereads messages of a plain text at their positions.
+//! [`TextPlaces`]: reads messages of a plain text again, by their positions.
 
 use std::io;
 use std::path::Path;
@@ -14,13 +14,14 @@ use crate::zone::Clock;
 /// Read size, bytes.
 const READ: usize = 1 << 13;
 
-/// A plain text whose messages are reread. The same file stays open, even when it is renamed.
+/// A plain text whose messages can be read again. The file stays open, so a rename does not matter.
 pub struct TextPlaces {
     input: TextInput,
 }
 
 impl TextPlaces {
-    /// Opens a file; `None` when it is packed, a capture, or a journal segment, which have no random access.
+    /// Opens a file. `None` when the file is packed, a capture or a journal segment, because these have no random
+    /// access.
     ///
     /// # Errors
     ///
@@ -40,8 +41,8 @@ impl TextPlaces {
         Ok(Some(Self { input }))
     }
 
-    /// Passes on the message at a position; `None` when it no longer exists. The text before it on its line is not
-    /// read, so time and direction come from the message alone.
+    /// Calls `take` with the message at a position; returns `None` when the message no longer exists. The text before
+    /// the message on its line is not read, so time and direction come from the message alone.
     pub fn read<R>(
         &mut self,
         offset: u64,

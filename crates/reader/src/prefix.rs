@@ -1,11 +1,11 @@
-//! The text before a message on its line: its time and direction.
+//! The text before a message on its line, which may state the time and the direction of the message.
 
 use fixwire_journal::Direction;
 use fixwire_protocol::Timestamp;
 
 use crate::zone::{Clock, SECOND, offset};
 
-/// Lower-case words before a message that state its direction.
+/// Words before a message that state its direction, in lower case.
 const INCOMING: [&str; 9] = [
     "<in>", "[in]", " in ", "incoming", "received", "recv", "inbound", "<--", "<<",
 ];
@@ -13,11 +13,11 @@ const OUTGOING: [&str; 9] = [
     "<out>", "[out]", " out ", "outgoing", "sent", "sending", "outbound", "-->", ">>",
 ];
 
-/// The time in a prefix, for example `20260821-13:30:00.123 : `; `None` without one.
+/// The time in a prefix, for example `20260821-13:30:00.123 : `; `None` when it has no time.
 pub(crate) fn moment(prefix: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     let prefix = prefix.trim_ascii_start();
     let mut from = 0;
-    // The time comes first, or after a word or two, such as the level.
+    // The time comes first, or after a few words, such as the log level.
     for _ in 0..4 {
         let rest = &prefix[from..];
         let found = calendar(rest, clock).or_else(|| epoch(rest).filter(|_| from == 0));
@@ -30,10 +30,10 @@ pub(crate) fn moment(prefix: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     None
 }
 
-/// A date, its separator from the time, and the time.
+/// Reads a date, a separator, and a time.
 fn calendar(text: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     let text = text.strip_prefix(b"[").unwrap_or(text);
-    // As in FIX: 20260821-13:30:00.
+    // Convert to the FIX form: 20260821-13:30:00.
     let mut whole = *b"00000000-00:00:00";
     let dash = text.get(4).copied().filter(|byte| b"/-".contains(byte));
     let (date, time) = whole.split_at_mut(8);
@@ -78,7 +78,8 @@ fn calendar(text: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     }
 }
 
-/// Copies the digits after the separator, and skips both; `None` when the text is shorter or has another separator.
+/// Copies digits up to the separator, and skips digits and separator. `None` when the text is shorter or has another
+/// separator.
 fn copy(text: &mut &[u8], separator: Option<u8>, to: &mut [u8]) -> Option<()> {
     if let Some(separator) = separator {
         *text = text.strip_prefix(&[separator])?;
@@ -87,11 +88,11 @@ fn copy(text: &mut &[u8], separator: Option<u8>, to: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// A number of seconds, or of a part of them, since 1970: `%20s: ` as Artio's FixArchivePrinter writes it.
+/// A number of seconds since 1970, or of smaller units: `%20s: ` as Artio's FixArchivePrinter writes it.
 fn epoch(text: &[u8]) -> Option<Timestamp> {
     let mut rest = text;
     let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    // They have this number of digits from 2001 to 2286.
+    // From 2001 to 2286, times have this number of digits.
     let unit = match len {
         10 => SECOND,
         13 => 1_000_000,
@@ -115,9 +116,9 @@ fn digits(text: &mut &[u8], len: usize) -> Option<i64> {
         .ok()
 }
 
-/// The direction in a prefix; `None` when no word states it.
+/// The direction that a prefix states; `None` when none of its words states one.
 pub(crate) fn direction(prefix: &[u8]) -> Option<Direction> {
-    // A line of a log has few words before the message; a longer text is not a log line.
+    // In a log line only a few words precede the message. A longer text is not from a log line.
     if prefix.is_empty() || prefix.len() > 256 {
         return None;
     }

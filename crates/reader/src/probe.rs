@@ -11,7 +11,7 @@ use crate::left_out::LeftOuts;
 use crate::scan::{Scan, Scanner};
 use crate::zone::{Clock, LogZone};
 
-/// The messages and skipped parts found in `bytes` when they arrive in blocks of `block` bytes, with positions.
+/// The messages and skipped parts in `bytes`, with positions. The bytes are passed on in blocks of `block` bytes.
 #[must_use]
 pub fn scan(bytes: &[u8], block: usize, lines: bool) -> Vec<(u64, Vec<u8>)> {
     let kind = if lines { Kind::Lines } else { Kind::Stream };
@@ -38,7 +38,7 @@ pub fn scan(bytes: &[u8], block: usize, lines: bool) -> Vec<(u64, Vec<u8>)> {
     found
 }
 
-/// Number of messages in a capture, which may be truncated or arbitrary bytes.
+/// Number of messages in a capture. The bytes may be truncated or arbitrary.
 #[must_use]
 pub fn capture(bytes: &[u8]) -> usize {
     let clock = Clock::new(LogZone::utc());
@@ -48,7 +48,7 @@ pub fn capture(bytes: &[u8]) -> usize {
     let mut left_out = LeftOuts::default();
     let mut found = 0;
     while input.advance(&mut left_out) == Step::Message {
-        // Its texts must be readable.
+        // Access the message, to check that it can be read.
         found += usize::from(!input.entry().bytes.is_empty());
     }
     found

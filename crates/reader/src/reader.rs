@@ -11,29 +11,31 @@ use crate::left_out::{LeftOut, LeftOuts};
 use crate::open::{OpenMode, Opened, open, sources};
 use crate::zone::LogZone;
 
-/// Maximum number of files opened at the start; of more, each is opened when its first message is due.
+/// Maximum number of files that are opened at the start. When there are more, each of the others is opened when its
+/// first message is due.
 const AWAKE: usize = 32;
-/// Maximum number of sources for each to get a reading thread of its own.
+/// Up to this number of sources, each may have a reading thread of its own.
 const THREADS: usize = 4;
-/// Bytes of the blocks of all files.
+/// Total size of the read blocks of all files, bytes.
 const BLOCKS: usize = 32 << 20;
 
 /// Options for reading sources.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// The zone for times without one.
+    /// The zone that applies to times without a zone.
     pub zone: LogZone,
-    /// Our CompIDs: their messages are outbound.
+    /// Our CompIDs. Messages from them are outbound.
     pub ours: Vec<String>,
-    /// Nanoseconds to add to the times of a file, by its path or name.
+    /// Nanoseconds to add to the times of a file, by the file's path or name.
     pub shifts: Vec<(String, i64)>,
-    /// Whether files and journals are followed: [`LogStep::Wait`] instead of [`LogStep::End`].
+    /// Whether files and journals are followed. If so, the reader returns [`LogStep::Wait`] instead of
+    /// [`LogStep::End`].
     pub follow: bool,
-    /// Whether journal messages held for a gap are passed on a second time when they are processed, with the mark
-    /// `dequeued`.
+    /// Whether journal messages that were held because of a gap are returned a second time when the session processes
+    /// them, with the mark `dequeued`.
     pub dequeued: bool,
-    /// Bytes in every wanted message, whatever the separator: `11=A1`. In a single plain text, messages without them
-    /// may be skipped, and lines without a message are not counted.
+    /// Bytes that every wanted message contains, whatever its separator: `11=A1`. With a single plain text, messages
+    /// without these bytes may be skipped, and lines without a message are not counted.
     pub needle: Option<Vec<u8>>,
 }
 
@@ -64,9 +66,9 @@ impl ReadOptions {
 pub enum LogStep<'a> {
     /// The next message.
     Message(LogEntry<'a>),
-    /// Nothing now; a followed source may have more later.
+    /// Nothing is available now. A followed source may have more later.
     Wait,
-    /// All sources are read.
+    /// All sources were read to the end.
     End,
 }
 
@@ -75,24 +77,24 @@ pub enum LogStep<'a> {
 pub struct LogSource {
     /// Path of the source, or `stdin`.
     pub file: String,
-    /// Type of the source: `text`, `text, gzip`, `pcap`, `journal` and so on; empty until it is opened.
+    /// Type of the source: `text`, `text, gzip`, `pcap`, `journal` and so on. Empty until the source is opened.
     pub kind: String,
     /// Messages found so far.
     pub messages: u64,
-    /// In a text, the number of lines without a message, excluding blank ones.
+    /// For a text: the number of lines without a message. Blank lines do not count.
     pub other_lines: u64,
 }
 
-/// Messages of several sources in the order of their times. Within a source they keep their order.
+/// The messages of several sources, merged by time. Messages of one source keep their order.
 pub struct LogReader {
     options: ReadOptions,
     choice: BlockChoice,
     lanes: Vec<Lane>,
-    /// The time of the next message of a lane, and the lane.
+    /// For each lane with a message: the time of the message, and the lane.
     heads: BinaryHeap<Reverse<(i64, usize)>>,
-    /// Lanes without a message now.
+    /// Lanes that have no message now.
     waiting: Vec<usize>,
-    /// The lane of the last message returned; `None` before the first message.
+    /// The lane of the message that was returned last; `None` before the first message.
     current: Option<usize>,
     block: usize,
     left_out: LeftOuts,
@@ -101,22 +103,22 @@ pub struct LogReader {
 struct Lane {
     path: PathBuf,
     input: Option<Box<dyn LogInput>>,
-    /// The time of its previous message.
+    /// The time of the lane's previous message.
     time: i64,
     source: LogSource,
 }
 
 impl LogReader {
-    /// Opens files, folders, journals and standard input (`-`). Unreadable ones are left out.
+    /// Opens files, folders, journals and standard input (`-`). Sources that cannot be read are reported as left out.
     ///
     /// # Errors
     ///
-    /// A sentence when `shifts` names a file that is not a source.
+    /// A sentence that says which name in `shifts` is not the name of a source.
     pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self, String> {
         Self::open_blocks(paths, options, BlockChoice::default())
     }
 
-    /// Like [`LogReader::open`]; reads only those blocks of indexed logs that may have the ids of the search.
+    /// Like [`LogReader::open`]. Of indexed logs, only those blocks are read that may have the ids of the search.
     ///
     /// # Errors
     ///
@@ -176,7 +178,7 @@ impl LogReader {
             let is_head = self.advance(lane);
             let found = &mut self.lanes[lane];
             if sleeps && is_head && found.path.as_os_str() != "-" {
-                // It is read again from its start, and then reports what it leaves out.
+                // The source is read again from its start; what it leaves out is reported then.
                 found.input = None;
                 found.source.messages = 0;
                 self.left_out.forget(told);
@@ -202,7 +204,7 @@ impl LogReader {
         }
     }
 
-    /// Advances to the next message of a lane; false at its end.
+    /// Advances to the next message of a lane; false when the lane has none now.
     fn advance(&mut self, lane: usize) -> bool {
         if self.step(lane) {
             self.heads.push(Reverse((self.lanes[lane].time, lane)));
@@ -211,7 +213,7 @@ impl LogReader {
         false
     }
 
-    /// Like [`LogReader::advance`], without putting the lane among the heads.
+    /// Like [`LogReader::advance`], but does not put the lane among the heads.
     fn step(&mut self, lane: usize) -> bool {
         let merges = self.lanes.len() > 1;
         let found = &mut self.lanes[lane];
@@ -225,7 +227,7 @@ impl LogReader {
                     found.time = found.time.max(before);
                 }
                 if merges && let (Some(time), _) = input.entry().time() {
-                    // A line with an earlier time, or without one, stays after the previous line.
+                    // A line with an earlier time, or without a time, stays after the line before it.
                     found.time = found.time.max(time.0);
                 }
                 true
@@ -272,12 +274,13 @@ impl LogReader {
         }
     }
 
-    /// Takes the parts left out since the last call; beyond 10,000 only their number.
+    /// Takes the list of parts that were left out since the last call. Beyond 10,000 parts, only their number is
+    /// kept.
     pub fn take_left_out(&mut self) -> Vec<LeftOut> {
         self.left_out.take()
     }
 
-    /// The sources, as far as they have been read.
+    /// The sources, with what was read so far.
     #[must_use]
     pub fn sources(&self) -> Vec<LogSource> {
         self.lanes.iter().map(|lane| lane.source.clone()).collect()

@@ -1,22 +1,22 @@
-//! [`SameShape`]: pseudonyms that look like the values they replace.
+//! [`SameShape`]: pseudonyms that look like the values that they replace.
 
 use fixwire_transform::rules::Pseudonym;
 
 /// Rounds of the Feistel network in each direction.
 const ROUNDS: u8 = 4;
 
-/// Replaces digits by digits, upper and lower case letters by their kind, other letters by letters of their alphabet;
-/// characters between them stay. Within one shape, different values get different pseudonyms, and never their own
-/// value.
+/// Replaces each digit by a digit, each upper or lower case letter by a letter of the same case, and other letters by
+/// letters of their alphabet. Characters between them stay. Within one shape, different values get different
+/// pseudonyms, and no value gets itself.
 ///
-/// A Feistel network over the digits of a value, each counted by the size of its alphabet, whose round function is the
-/// keyed hash of gateway rules. The network alone may leave a value unchanged, so it is applied, all digits are moved,
-/// and it is reversed.
+/// The method is a Feistel network over the characters of a value, each as a digit in the base of its alphabet. The
+/// round function is the keyed hash that gateway rules use. The network alone may map a value to itself. So the
+/// network is applied, then all digits are moved, and then the network is reversed.
 pub(crate) struct SameShape {
     pseudonym: Pseudonym,
 }
 
-/// The first byte and the size of the alphabet to which a byte belongs; `None` for bytes that stay.
+/// The first byte and the size of the alphabet to which a byte belongs; `None` for a byte that stays.
 fn alphabet(byte: u8) -> Option<(u8, u16)> {
     match byte {
         b'0'..=b'9' => Some((b'0', 10)),
@@ -27,7 +27,7 @@ fn alphabet(byte: u8) -> Option<(u8, u16)> {
     }
 }
 
-/// A digit of a value.
+/// A character of a value, as a digit in the base of its alphabet.
 #[derive(Clone, Copy)]
 struct Digit {
     value: u16,
@@ -49,7 +49,7 @@ impl SameShape {
             Some(Digit { value, size })
         });
         let mut digits: Vec<Digit> = found.collect();
-        // Values of one shape share the key, so that they stay different.
+        // All values of one shape use the same key, so different values stay different.
         let shape: Vec<u8> = value
             .iter()
             .map(|byte| alphabet(*byte).map_or(*byte, |(first, _)| first))
@@ -74,7 +74,7 @@ impl SameShape {
         replaced
     }
 
-    /// Adds a hash of one half to the other, or subtracts it.
+    /// Adds a hash of one half to the other half; with `undo`, subtracts it.
     fn round(&self, digits: &mut [Digit], shape: &[u8], round: u8, undo: bool) {
         let (left, right) = digits.split_at_mut(digits.len() / 2);
         let (changed, other) = match round % 2 {
@@ -92,7 +92,7 @@ impl SameShape {
         }
     }
 
-    /// Moves every digit, the first by a non-multiple of its alphabet's size.
+    /// Moves every digit. The first digit moves by an amount that is not a multiple of its alphabet's size.
     fn shift(&self, digits: &mut [Digit], shape: &[u8]) {
         let input = [b"s", shape].concat();
         for (at, (digit, random)) in digits.iter_mut().zip(self.numbers(input)).enumerate() {
@@ -104,7 +104,7 @@ impl SameShape {
         }
     }
 
-    /// A pseudo-random sequence of numbers from an input.
+    /// A sequence of pseudo-random numbers that an input determines.
     fn numbers(&self, input: Vec<u8>) -> impl Iterator<Item = u16> {
         (0_u64..).flat_map(move |count| {
             let block = [&count.to_be_bytes()[..], &input].concat();

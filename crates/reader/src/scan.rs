@@ -6,19 +6,19 @@ use memchr::{memchr_iter, memmem, memrchr};
 
 use crate::find::{self, BEGIN, Found, Kind, LONGEST};
 
-/// Number of bytes kept before a message, which may have its time and direction.
+/// Number of bytes before a message that are kept, because they may state its time and direction.
 pub(crate) const PREFIX: usize = 512;
 
-/// Finds messages, one after another. The block boundaries of its input make no difference.
+/// Finds messages, one after another. The result does not depend on the block boundaries of the input.
 pub(crate) struct Scanner {
     kind: Kind,
     finder: Finder<'static>,
     window: Vec<u8>,
-    /// The part of the window with data.
+    /// How much of the window has data.
     filled: usize,
-    /// The position of its first byte.
+    /// The position of the window's first byte in the source.
     base: u64,
-    /// The next position to search.
+    /// The position in the window at which the search continues.
     at: usize,
     /// The line of the byte at `counted`, from 1.
     line: u64,
@@ -28,23 +28,23 @@ pub(crate) struct Scanner {
     block: usize,
     normal: Vec<u8>,
     others: Others,
-    /// Bytes in every wanted message; messages without these bytes are skipped. `None`: every message is wanted.
+    /// Bytes that every wanted message contains; other messages are skipped. `None` when every message is wanted.
     needle: Option<Finder<'static>>,
     pub(crate) found: Hit,
 }
 
-/// Number of lines without a message.
+/// Counts the lines without a message.
 #[derive(Clone, Copy, Debug)]
 struct Others {
     count: u64,
-    /// Whether the current line has a message so far.
+    /// Whether a message was found in the current line.
     has_message: bool,
-    /// Whether the current line is blank so far.
+    /// Whether the current line has been blank so far.
     is_blank: bool,
 }
 
 impl Others {
-    /// Skips a text without a message; adds the number of lines that end in it.
+    /// Processes a text without a message; returns the number of lines that end in it.
     fn pass(&mut self, text: &[u8]) -> u64 {
         let (mut from, mut lines) = (0, 0);
         for end in memchr_iter(b'\n', text) {
@@ -76,22 +76,22 @@ pub(crate) struct Hit {
     end: usize,
     prefix: usize,
     rewritten: bool,
-    /// The position of its first byte.
+    /// The position of the message's first byte in the source.
     pub(crate) offset: u64,
     /// Line number of the first byte, from 1.
     pub(crate) line: u64,
-    /// The fault of the message's frame; `None` for a correct frame.
+    /// What is wrong with the message's frame; `None` for a correct frame.
     pub(crate) fault: Option<Garbled>,
 }
 
 /// Result of a search.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Scan {
-    /// A message, in `found`.
+    /// A message was found; `found` has it.
     Message,
-    /// This number of bytes from this position is left out.
+    /// Bytes are left out: position, number of bytes, and reason.
     LeftOut(u64, u64, &'static str),
-    /// Nothing more in the available bytes.
+    /// The available bytes have no further message.
     More,
 }
 
@@ -119,12 +119,12 @@ impl Scanner {
         }
     }
 
-    /// Messages without these bytes, as they are in the file, may be skipped.
+    /// Allows to skip messages that do not contain these bytes, given as they are in the file.
     pub(crate) fn pass_over(&mut self, needle: &[u8]) {
         self.needle = Some(Finder::new(needle).into_owned());
     }
 
-    /// The next message; `ended` when no more bytes follow.
+    /// The next message. `ended` is true when no more bytes will follow.
     pub(crate) fn next(&mut self, ended: bool) -> Scan {
         if !ended && self.skip() {
             return Scan::More;
@@ -132,7 +132,7 @@ impl Scanner {
         loop {
             let bytes = &self.window[..self.filled];
             let Some(at) = self.finder.find(&bytes[self.at..]) else {
-                // The end may have the beginning of a message.
+                // The last bytes may be the beginning of a message.
                 self.at = self.at.max(self.filled.saturating_sub(BEGIN.len() - 1));
                 return Scan::More;
             };
@@ -155,7 +155,7 @@ impl Scanner {
                 Found::More => return Scan::More,
                 Found::Cut(len) => {
                     self.at = start + len;
-                    // The next message may follow at once, within a digit of this one.
+                    // The next message may follow at once, even within a digit of this one.
                     self.before = self.at;
                     let place = self.base + start as u64;
                     return Scan::LeftOut(place, len as u64, "a message without its end");
@@ -169,9 +169,9 @@ impl Scanner {
         }
     }
 
-    /// Advances to the message before the next occurrence of the wanted bytes; true when the available bytes have no
-    /// such message and some were skipped. The message before is examined as well, since one message may contain
-    /// another.
+    /// Advances to the last message before the one that contains the wanted bytes next, because a message may contain
+    /// another one. Returns true when the available bytes do not contain the wanted bytes, and some bytes were
+    /// skipped.
     fn skip(&mut self) -> bool {
         let Some(needle) = &self.needle else {
             return false;
@@ -216,7 +216,7 @@ impl Scanner {
         }
     }
 
-    /// Counts lines up to this position in the window.
+    /// Counts lines up to this position of the window.
     fn count_lines(&mut self, to: usize) {
         if self.kind == Kind::Lines && to > self.counted {
             let text = &self.window[self.counted..to];
@@ -228,7 +228,7 @@ impl Scanner {
         }
     }
 
-    /// Number of lines without a message so far, excluding blank ones but including the last one.
+    /// Number of lines without a message so far, including the current line. Blank lines do not count.
     pub(crate) fn other_lines(&self) -> u64 {
         let mut others = self.others;
         others.pass(&self.window[self.counted..self.filled]);
@@ -236,7 +236,7 @@ impl Scanner {
         others.count
     }
 
-    /// The message found, as sent.
+    /// The message that was found, as it was sent.
     pub(crate) fn message(&self) -> &[u8] {
         match self.found.rewritten {
             true => &self.normal,
@@ -244,12 +244,12 @@ impl Scanner {
         }
     }
 
-    /// The text before it on its line.
+    /// The text before the message on its line.
     pub(crate) fn prefix(&self) -> &[u8] {
         &self.window[self.found.prefix..self.found.start]
     }
 
-    /// The position after the message found.
+    /// The position after the message that was found.
     pub(crate) fn end(&self) -> u64 {
         self.base + self.found.end as u64
     }
@@ -259,12 +259,12 @@ impl Scanner {
         self.line
     }
 
-    /// The position after the last byte read.
+    /// The position after the last byte that was read.
     pub(crate) fn read_to(&self) -> u64 {
         self.base + self.filled as u64
     }
 
-    /// The next position to search.
+    /// The position at which the search continues.
     pub(crate) fn searched(&self) -> u64 {
         self.base + self.at as u64
     }
@@ -274,18 +274,19 @@ impl Scanner {
         self.window.len()
     }
 
-    /// Space for the next bytes; [`Scanner::filled`] reports their number. Drops the message found.
+    /// Space for the next bytes; [`Scanner::filled`] must report how many were read. Drops the message that was
+    /// found.
     pub(crate) fn room(&mut self) -> &mut [u8] {
         self.room_of(self.block)
     }
 
     fn room_of(&mut self, least: usize) -> &mut [u8] {
         let keep = self.at.saturating_sub(PREFIX);
-        // Moving a small part would cost more than it saves.
+        // Moving data to free a small part would cost more than it saves.
         if keep >= self.filled - keep {
             self.drop_before(keep);
         }
-        // A long message is read in increasingly large pieces, so that it is examined only a few times.
+        // A long message is read in pieces that become larger, so that it is examined only a few times.
         let wanted = self.filled + least.max(self.filled / 2);
         if self.window.len() < self.filled + least {
             self.window.resize(wanted, 0);
@@ -306,7 +307,7 @@ impl Scanner {
         self.before = self.before.saturating_sub(keep);
     }
 
-    /// This number of bytes was read into the space.
+    /// Records that this number of bytes was read into the space.
     pub(crate) fn filled(&mut self, len: usize) {
         self.filled += len;
     }
@@ -317,7 +318,8 @@ impl Scanner {
         self.filled += bytes.len();
     }
 
-    /// Continues at another position; drops unfinished parts. `line` is the line number there, for another file.
+    /// Continues at another position and drops incomplete messages. `line` is the line number there, if the position
+    /// is in another file.
     pub(crate) fn jump(&mut self, place: u64, line: Option<u64>) {
         self.count_lines(self.filled);
         self.line = line.unwrap_or(self.line);
@@ -326,8 +328,8 @@ impl Scanner {
     }
 }
 
-/// The last position before `end` at which a message may begin: `58=FIX` does not begin one, nor does a text that
-/// mentions `8=FIX.4.4`.
+/// The last position before `end` at which a message may begin. Neither `58=FIX` nor a text that mentions `8=FIX.4.4`
+/// begins a message.
 fn last_begin(text: &[u8], mut end: usize) -> Option<usize> {
     loop {
         let at = memmem::rfind(&text[..end], BEGIN)?;

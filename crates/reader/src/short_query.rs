@@ -1,4 +1,4 @@
-//! [`ShortQuery`]: a short condition such as `35=D 55~^TX 38>1000`.
+//! [`ShortQuery`]: a condition in short form, such as `35=D 55~^TX 38>1000`.
 
 use std::cmp::Ordering;
 
@@ -10,11 +10,11 @@ use memchr::memmem::{self, Finder};
 use crate::index_choice::BlockChoice;
 use crate::index_key::IdKind;
 
-/// Terms that a message must all match.
+/// Terms, all of which must be true for a message.
 #[derive(Clone, Debug)]
 pub struct ShortQuery {
     terms: Vec<Term>,
-    /// A field in every wanted message, with SOH before and after it; `None` when the query has no such field.
+    /// A field that every wanted message has, with SOH before and after it. `None` when no term gives such a field.
     needle: Option<Finder<'static>>,
 }
 
@@ -26,17 +26,17 @@ struct Term {
 
 #[derive(Clone, Debug)]
 enum Test {
-    /// Equals one of these values.
+    /// The value equals one of these.
     Equal(Vec<Vec<u8>>),
-    /// Equals none of these values.
+    /// The value equals none of these.
     NotEqual(Vec<Vec<u8>>),
-    /// The value contains this text: at its start, at its end.
+    /// The value contains this text; possibly only at its start, or only at its end.
     Has {
         text: Vec<u8>,
         start: bool,
         end: bool,
     },
-    /// The value is below or above another value, or equal to it if allowed.
+    /// The value is above or below another value; `or_equal` allows equality.
     Side {
         side: Ordering,
         or_equal: bool,
@@ -46,7 +46,7 @@ enum Test {
 }
 
 impl ShortQuery {
-    /// Whether a text has this form: it begins with a tag and an operator.
+    /// Whether a text has the form of a short query: it begins with a tag and an operator.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         let rest = text
@@ -55,13 +55,13 @@ impl ShortQuery {
         rest.len() < text.trim_start().len() && rest.starts_with(['=', '!', '~', '<', '>'])
     }
 
-    /// Reads terms with blanks between them: a tag, one of `=` `!=` `~` `<` `<=` `>` `>=`, and a value. A value with
-    /// blanks is written between double quotes. `=` and `!=` accept several values, with `|` between them; `~` is a
-    /// part of the value, with `^` its start, with `$` at the end its end.
+    /// Reads terms, separated by blanks. A term is a tag, one of `=` `!=` `~` `<` `<=` `>` `>=`, and a value. A value
+    /// with blanks is written between double quotes. `=` and `!=` accept several values, separated by `|`. `~`
+    /// matches a part of the value: with `^` before it the start of the value, with `$` after it the end.
     ///
     /// # Errors
     ///
-    /// A sentence with the invalid term.
+    /// A sentence that shows the invalid term.
     pub fn parse(text: &str) -> Result<Self, String> {
         const LEXER: Lexer = Lexer {
             is_glued: true,
@@ -85,7 +85,7 @@ impl ShortQuery {
             },
             _ => None,
         });
-        // The longest field is most likely the rarest. BeginString has no SOH before it.
+        // The longest field is probably the rarest. BeginString(8) is not used, because no SOH precedes it.
         let needle = needles
             .filter(|needle| !needle.starts_with(b"\x018="))
             .max_by_key(Vec::len);
@@ -93,7 +93,7 @@ impl ShortQuery {
         Ok(Self { terms, needle })
     }
 
-    /// Whether a message may match, by its bytes; [`ShortQuery::matches`] decides.
+    /// Whether a message may match, judging from its bytes. [`ShortQuery::matches`] decides.
     #[inline]
     #[must_use]
     pub fn may_match(&self, bytes: &[u8]) -> bool {
@@ -102,7 +102,8 @@ impl ShortQuery {
             .is_none_or(|needle| needle.find(bytes).is_some())
     }
 
-    /// A field in every wanted message, without separators; `None` when a log may have written it differently.
+    /// A field that every wanted message has, without separators. `None` when a log may have written the field in
+    /// another form.
     #[must_use]
     pub fn needle(&self) -> Option<Vec<u8>> {
         let field = self.needle.as_ref()?.needle();
@@ -111,7 +112,7 @@ impl ShortQuery {
         field.iter().all(is_plain).then(|| field.to_vec())
     }
 
-    /// The blocks of indexed logs that may have matching messages; `None` when no term has an indexed id.
+    /// Which blocks of indexed logs may have matching messages; `None` when no term tests an indexed id.
     #[must_use]
     pub fn blocks(&self) -> Option<BlockChoice> {
         let mut terms = self.terms.iter();

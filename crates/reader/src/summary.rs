@@ -1,4 +1,4 @@
-//! [`LogSummary`]: the contents of logs, and their faults.
+//! [`LogSummary`]: what logs contain, and what is wrong with their messages.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use fixwire_protocol::{Garbled, Timestamp};
 use crate::entry::{LogEntry, TimeSource};
 use crate::gaps::LogGaps;
 
-/// Maximum number of sessions and types counted separately; further ones are counted together.
+/// Maximum number of sessions and of types that are counted separately; further ones are counted together.
 const MOST: usize = 10_000;
 /// Maximum length of a name.
 const LONGEST_NAME: usize = 300;
-/// The common name of further ones.
+/// The name under which further ones are counted.
 const BEYOND: &str = "(others)";
-/// Maximum number of fault types whose first position is kept.
+/// Maximum number of kinds of faults of which the first position is kept.
 const KINDS: usize = 16;
 
 /// Counts over all processed messages.
@@ -24,13 +24,13 @@ pub struct LogSummary {
     pub messages: u64,
     /// The earliest and the latest time; `None` when no message has a time.
     pub times: Option<(Timestamp, Timestamp)>,
-    /// Messages by the origin of their time.
+    /// Number of messages by the origin of their time.
     pub time_sources: BTreeMap<TimeSource, u64>,
     /// Messages by MsgType(35).
     pub types: BTreeMap<String, u64>,
-    /// By the names from [`LogEntry::session`].
+    /// Counts by session, named as by [`LogEntry::session`].
     pub sessions: BTreeMap<String, SessionSummary>,
-    /// Frame faults without their numbers: count, and position of the first.
+    /// Faults of frames, by text without numbers: how often, and the position of the first.
     pub faults: BTreeMap<&'static str, (u64, String)>,
     /// Missing sequence numbers.
     pub gaps: LogGaps,
@@ -45,7 +45,7 @@ pub struct SessionSummary {
     pub sent: u64,
     /// Number of messages with unknown direction.
     pub unknown: u64,
-    /// Number of possible duplicates: PossDupFlag(43) is Y.
+    /// Number of possible duplicates (PossDupFlag(43)=Y).
     pub duplicates: u64,
     /// Number of Reject(3), BusinessMessageReject(j) and OrderCancelReject(9).
     pub rejects: u64,
@@ -89,7 +89,7 @@ fn widen(times: &mut Option<(Timestamp, Timestamp)>, time: Option<Timestamp>) {
     }
 }
 
-/// The entry of a name, or the common one when there are too many.
+/// The entry of a name; when there are too many names, the entry of the common name.
 fn known<'a, T: Default>(map: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
     let is_short = name.len() <= LONGEST_NAME;
     let name = match is_short && (map.len() < MOST || map.contains_key(name)) {

@@ -1,4 +1,4 @@
-//! One direction of a TCP connection: puts the segments of a capture in order and finds messages in them.
+//! One direction of a TCP connection: puts captured segments in order, and finds messages in the data.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -13,18 +13,19 @@ use crate::zone::SECOND;
 
 /// Maximum number of bytes that wait for a missing segment.
 const MOST_WAITING: usize = 1 << 20;
-/// Maximum number of waiting segments.
+/// Maximum number of segments that wait for a missing one.
 const MOST_SEGMENTS: usize = 1024;
-/// How long a segment waits, by the clock of the capture: segments not retransmitted by then never are.
+/// How long segments wait for a missing one, by the clock of the capture. After this time, a segment that was not
+/// retransmitted is given up.
 const PATIENCE: i64 = 10 * SECOND;
-/// Maximum number of TCP segments that are held until the number of the stream's first byte is known, for a connection
-/// that was open before the capture.
+/// Maximum number of segments that are held back until the sequence number at which the stream begins is known. Only
+/// for a connection that was open before the capture.
 const HELD: usize = 4;
-/// Maximum time for which these are held.
+/// Maximum time for which these segments are held back.
 const HELD_TIME: i64 = SECOND / 5;
-/// A sequence number further away belongs to another connection with the same addresses.
+/// A sequence number further away than this belongs to another connection with the same addresses. Bytes.
 const NEAR: i64 = 64 << 20;
-/// Why bytes between messages are left out.
+/// The reason given for bytes between messages that are left out.
 const UNREAD: &str = "no FIX message";
 /// Size of the first block.
 const BLOCK: usize = 4096;
@@ -40,31 +41,31 @@ pub(crate) enum FlowStep {
     More,
 }
 
-/// The data stream of one end of a connection.
+/// The data that one end of a connection sends.
 pub(crate) struct TcpFlow {
     from: SocketAddr,
     to: SocketAddr,
     /// The sequence number of the first byte, extended to 64 bits.
     first: i64,
-    /// The sequence number of the next byte to be searched.
+    /// The sequence number of the next byte that must be searched.
     next: i64,
     started: bool,
-    /// Waiting segments by sequence number: bytes, time and packet.
+    /// Segments that wait for a missing one, by sequence number: bytes, time and packet number.
     waiting: BTreeMap<i64, (Vec<u8>, Timestamp, u64)>,
     waiting_bytes: usize,
-    /// Ends of packets in the stream.
+    /// For each packet, its end in the stream, its time and its number.
     arrivals: VecDeque<(u64, Timestamp, u64)>,
     scanner: Scanner,
-    /// Time and packet of the message found.
+    /// Time and number of the packet that completed the message that was found.
     pub(crate) completed: (Timestamp, u64),
-    /// The position after the last message or skipped part.
+    /// The position after the last message or skipped part that was returned.
     told: u64,
     has_messages: bool,
-    /// Whether a message was found that is not returned yet.
+    /// Whether a message was found that was not returned yet.
     is_found: bool,
-    /// Whether the gap before the first waiting segment is given up.
+    /// Whether the missing bytes before the first waiting segment are given up.
     give_up: bool,
-    /// The peer has acknowledged the bytes before this one.
+    /// The sequence number up to which the peer has acknowledged bytes.
     confirmed: i64,
     finished: Option<i64>,
     /// Whether the stream has ended.
@@ -105,7 +106,7 @@ impl TcpFlow {
         begins_anew || (seq - self.next).abs() > NEAR
     }
 
-    /// A sequence number extended to 64 bits: the one nearest to the current position.
+    /// A sequence number extended to 64 bits: of all possible values, the one nearest to the current position.
     fn wide(&self, seq: u32) -> i64 {
         self.next + i64::from(seq.wrapping_sub(self.next as u32) as i32)
     }
@@ -156,7 +157,7 @@ impl TcpFlow {
         first.is_some_and(|first| now.0.saturating_sub(first) > time)
     }
 
-    /// Starts with the held segments, without the beginning of the connection.
+    /// Starts the stream with the segments that were held back; the beginning of the connection is missing.
     fn start(&mut self) {
         self.started = true;
         if let Some((&seq, _)) = self.waiting.first_key_value() {
@@ -164,7 +165,7 @@ impl TcpFlow {
         }
     }
 
-    /// The peer has acknowledged the bytes before this sequence number.
+    /// Records that the peer has acknowledged the bytes before this sequence number.
     pub(crate) fn confirm(&mut self, ack: u32) {
         let ack = self.wide(ack);
         if (ack - self.next).abs() <= NEAR {
@@ -172,12 +173,12 @@ impl TcpFlow {
         }
     }
 
-    /// Gives up missing bytes, so that fewer bytes wait.
+    /// Gives up the missing bytes, so that fewer bytes must wait.
     pub(crate) fn hurry(&mut self) {
         self.give_up = true;
     }
 
-    /// No more segments follow.
+    /// Records that no more segments follow.
     pub(crate) fn close(&mut self) {
         self.closed = true;
         if !self.started {
@@ -196,12 +197,12 @@ impl TcpFlow {
         self.scanner.message()
     }
 
-    /// The fault of the frame of the message found; `None` for a correct frame.
+    /// What is wrong with the frame of the message that was found; `None` for a correct frame.
     pub(crate) fn fault(&self) -> Option<Garbled> {
         self.scanner.found.fault
     }
 
-    /// Moves segments that continue the stream into the scanner.
+    /// Moves the segments that continue the stream into the scanner.
     fn drain(&mut self) {
         while let Some(entry) = self.waiting.first_entry() {
             let seq = *entry.key();
@@ -214,7 +215,7 @@ impl TcpFlow {
             if let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) {
                 self.scanner.push(new);
                 self.next += new.len() as i64;
-                // A segment that arrived early is complete when the bytes before it are.
+                // A segment that arrived early counts as complete when the bytes before it have arrived.
                 let (_, then, before) = self.arrivals.back().copied().unwrap_or((0, time, packet));
                 let arrived = (time.max(then), packet.max(before));
                 self.arrivals
@@ -245,7 +246,7 @@ impl TcpFlow {
             }
             Scan::More => {}
         }
-        // No later message ends before this position.
+        // No later message ends before this position, so the records of earlier packets can go.
         let searched = self.scanner.searched();
         while self.arrivals.front().is_some_and(|it| it.0 <= searched) {
             self.arrivals.pop_front();
@@ -259,7 +260,7 @@ impl TcpFlow {
         self.skip().map_or(FlowStep::More, FlowStep::LeftOut)
     }
 
-    /// Records the end of the message found, and when it was complete.
+    /// Records where the message that was found ends, and when it was complete.
     fn found(&mut self) {
         self.told = self.scanner.end();
         self.has_messages = true;
@@ -272,7 +273,7 @@ impl TcpFlow {
         }
     }
 
-    /// The bytes before a gap or the end that are not a message.
+    /// The bytes before a gap, or before the end, that are not a message.
     fn unread(&mut self) -> Option<LeftOut> {
         let (from, to) = (self.told, self.scanner.read_to());
         self.told = self.told.max(to);
@@ -280,14 +281,14 @@ impl TcpFlow {
         is_some.then(|| self.left_out(from, to - from, UNREAD))
     }
 
-    /// Continues after a gap; returns the part that is lost, if any.
+    /// Continues after a gap. Returns the part that is lost, if any.
     fn skip(&mut self) -> Option<LeftOut> {
         let from = self.scanner.read_to();
         let to = match self.waiting.first_key_value() {
             Some((&seq, _)) => seq,
             None if self.closed => match self.finished {
                 Some(end) => end,
-                // A FIN that was not captured counts as one byte.
+                // An acknowledged FIN counts as one byte, even if the FIN was not captured.
                 None if self.confirmed == self.next + 1 => self.next,
                 None => self.confirmed,
             },

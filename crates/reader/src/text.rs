@@ -11,21 +11,21 @@ use crate::input::{LogInput, Step};
 use crate::left_out::{LeftOut, LeftOuts};
 use crate::scan::{Scan, Scanner};
 
-/// A text, plain or packed.
+/// A text, plain or packed, as a source of messages.
 pub(crate) struct TextInput {
     file: String,
     hints: Hints,
     scanner: Scanner,
     feed: Box<dyn Feed>,
     ended: bool,
-    /// A jump to make when the text before it is searched.
+    /// A jump that must be made after the text before it was searched.
     jump: Option<(u64, Option<u64>)>,
-    /// Compression of the text, as a word for an error.
+    /// The compression of the text, as a word for errors.
     packed: &'static str,
     plan: Option<Box<Planned>>,
 }
 
-/// The blocks to read of an indexed log.
+/// The blocks of an indexed log that must be read.
 struct Planned {
     plan: BlockPlan,
     /// The end of the current block; `None` for the part after the last block.
@@ -54,7 +54,7 @@ impl TextInput {
         }
     }
 
-    /// Reads only these blocks.
+    /// Reads only the blocks of this plan.
     pub(crate) fn follow_plan(&mut self, plan: BlockPlan, left_out: &mut LeftOuts) {
         self.plan = Some(Box::new(Planned {
             plan,
@@ -64,19 +64,19 @@ impl TextInput {
         self.next_block(left_out);
     }
 
-    /// Messages without these bytes, as they are in the file, may be skipped.
+    /// Allows to skip messages that do not contain these bytes, given as they are in the file.
     pub(crate) fn pass_over(&mut self, needle: &[u8]) {
         self.scanner.pass_over(needle);
     }
 
-    /// Continues at another position of the file, in this line.
+    /// Continues at another position of the file; `line` is the line number there.
     pub(crate) fn go_to(&mut self, place: u64, line: u64) {
         self.feed.go_to(place);
         self.scanner.jump(place, Some(line));
         (self.ended, self.jump) = (false, None);
     }
 
-    /// Advances to the next block to read; false when it directly follows the previous one.
+    /// Advances to the next block that must be read; false when it directly follows the current one.
     fn next_block(&mut self, left_out: &mut LeftOuts) -> bool {
         let Some(planned) = &mut self.plan else {
             return false;
@@ -208,7 +208,7 @@ impl Read for FeedReader {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         match self.0.feed(into)? {
             Fed::Bytes(len) => Ok(len),
-            // Zeros cannot be part of packed data.
+            // Packed data has no holes, so a hole ends it like the end of the file.
             Fed::Hole(_) | Fed::Wait | Fed::Restart(_) | Fed::End => Ok(0),
         }
     }

@@ -1,4 +1,4 @@
-//! [`LogValidation`]: finds messages in logs that a session would reject.
+//! [`LogValidation`]: finds messages in logs that a session would have rejected.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,13 +10,13 @@ use fixwire_protocol::{Decoder, Dictionary, Message};
 use crate::entry::LogEntry;
 use crate::summary::kind;
 
-/// Maximum number of problem types counted separately; further ones are counted together.
+/// Maximum number of kinds of problems that are counted separately; further ones are counted together.
 const MOST: usize = 10_000;
-/// The common reason of further ones.
+/// The reason under which further problems are counted.
 const BEYOND: &str = "(others)";
 /// Maximum number of senders whose DefaultApplVerID(1137) is kept.
 const MOST_SENDERS: usize = 100_000;
-/// Longest MsgType that is counted by name.
+/// Maximum length of a MsgType(35) that is counted by name.
 const LONGEST_TYPE: usize = 32;
 
 /// The first error in a message.
@@ -24,11 +24,12 @@ const LONGEST_TYPE: usize = 32;
 pub struct MessageProblem {
     /// The reason, in the words of a Reject's Text(58).
     pub reason: String,
-    /// SessionRejectReason(373); `None` for a wrong frame, and for a field required by a condition.
+    /// SessionRejectReason(373). `None` for a wrong frame, and for a missing field that is required only under a
+    /// condition.
     pub code: Option<u8>,
-    /// The field's tag, printable; `None` when the problem is not about a field.
+    /// The tag of the field, printable; `None` when the problem is not about a field.
     pub tag: Option<String>,
-    /// The value, printable, with secrets masked; `None` when the problem is not about a value.
+    /// The value, printable and with secrets masked; `None` when the problem is not about a value.
     pub value: Option<String>,
 }
 
@@ -50,7 +51,7 @@ impl MessageProblem {
             RefTag::Text(text) => Some(Escaped(text).to_string()),
         };
         let field = fault.field.and_then(|field| message.fields().get(field));
-        // When a field is missing, `fault.field` is another field of its group.
+        // For a missing field, `fault.field` is another field of the same group.
         let field = field.filter(|field| fault.tag.is_none_or(|tag| tag == field.tag));
         let value = field.map(|field| ReadableValue(field.tag, message.value(*field)).to_string());
         Self {
@@ -67,17 +68,17 @@ impl MessageProblem {
 pub struct ProblemCount {
     /// Messages.
     pub count: u64,
-    /// File and position of the first.
+    /// File and position of the first message with the problem.
     pub first: String,
 }
 
-/// Validates messages as a session with their dictionary would.
+/// Validates messages against their dictionary, as a session would.
 pub struct LogValidation {
-    /// Number of messages so far.
+    /// Number of messages that were validated.
     pub messages: u64,
     /// Number of messages with a problem.
     pub invalid: u64,
-    /// By reason, tag and MsgType(35).
+    /// Counts by reason, tag and MsgType(35).
     pub counts: BTreeMap<[String; 3], ProblemCount>,
     rules: ValidationRules,
     scratch: Scratch,
@@ -87,7 +88,7 @@ pub struct LogValidation {
 }
 
 impl LogValidation {
-    /// With these rules; the decoder knows the data fields of the dictionaries.
+    /// A validation with these rules. The decoder must know the data fields of the dictionaries.
     #[must_use]
     pub fn new(rules: ValidationRules, decoder: Decoder) -> Self {
         Self {
@@ -101,8 +102,8 @@ impl LogValidation {
         }
     }
 
-    /// Validates a message. `dictionary_of` returns the dictionary of a message, by the message and the
-    /// DefaultApplVerID(1137) of its sender's Logon.
+    /// Validates a message. `dictionary_of` returns the dictionary for a message, given the message and the
+    /// DefaultApplVerID(1137) in the Logon of its sender.
     pub fn check<'d>(
         &mut self,
         entry: &LogEntry<'_>,

@@ -1,4 +1,4 @@
-//! The time zone for times without one.
+//! The time zone that applies to times without a zone.
 
 use fixwire_protocol::Timestamp;
 use fixwire_schedule::zone_name;
@@ -7,10 +7,10 @@ use jiff::{Timestamp as Moment, civil};
 
 /// Nanoseconds of a second.
 pub(crate) const SECOND: i64 = 1_000_000_000;
-/// Offsets change on the quarter of an hour only.
+/// Seconds of a quarter of an hour: zone offsets change only on a quarter.
 const QUARTER: i64 = 900;
 
-/// The time zone of a log whose times have none.
+/// The time zone of a log whose times do not state one.
 #[derive(Clone, Debug)]
 pub struct LogZone(TimeZone);
 
@@ -25,7 +25,7 @@ impl LogZone {
     ///
     /// # Errors
     ///
-    /// A sentence with the expected form.
+    /// A sentence that states the expected forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         zone_name::find(text).map(Self).ok_or_else(|| {
             let advice = zone_name::advice(text)
@@ -35,7 +35,7 @@ impl LogZone {
     }
 }
 
-/// Converts local times to UTC, and caches the offset of the last quarter of an hour.
+/// Converts local times to UTC. Caches the offset for the last quarter of an hour.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     zone: LogZone,
@@ -52,7 +52,8 @@ impl Clock {
         }
     }
 
-    /// The instant of a local time, which is given as if it were UTC. For a time that the clocks show twice, the first.
+    /// The instant of a local time, which is given as if it were UTC. When the clocks show the time twice, the first
+    /// instant.
     pub(crate) fn moment(&mut self, local: Timestamp) -> Option<Timestamp> {
         let seconds = local.0.div_euclid(SECOND);
         let quarter = seconds.div_euclid(QUARTER);
@@ -69,7 +70,7 @@ impl Clock {
     }
 }
 
-/// The offset in `Z`, `+08`, `+0800` or `+08:00`, in seconds; `None` for another text.
+/// The offset in `Z`, `+08`, `+0800` or `+08:00`, in seconds; `None` for any other text.
 pub(crate) fn offset(text: &[u8]) -> Option<i64> {
     zone_name::offset(text).map(i64::from)
 }
