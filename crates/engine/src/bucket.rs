@@ -1,4 +1,4 @@
-//! Token bucket of a rate limit: a burst, then a steady rate.
+//! Token bucket of a rate limit: it allows a burst, then a steady rate.
 
 use std::time::Duration;
 
@@ -47,9 +47,9 @@ impl Rate {
     }
 }
 
-/// Tokens that are used and refill over time.
+/// Tokens that are used, and that refill over time.
 ///
-/// The whole state of a bucket is the time at which it will be full again.
+/// The only state of a bucket is the time at which it will be full again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     interval: u64,
@@ -83,7 +83,7 @@ impl Bucket {
         there
     }
 
-    /// Takes this number of tokens, even if fewer are available.
+    /// Takes this number of tokens, even if fewer are available; the rest is owed.
     pub(crate) fn spend(&mut self, now: Mono, count: u64) {
         let cost = self.interval.saturating_mul(count);
         self.full_at = self.full_at.max(now.0).saturating_add(cost);
@@ -94,7 +94,7 @@ impl Bucket {
         self.full_at = self.full_at.saturating_sub(self.interval);
     }
 
-    /// The time at which a token is available.
+    /// The earliest time at which a token is available.
     pub(crate) fn next(&self) -> Mono {
         let lead = (self.burst - 1).saturating_mul(self.interval);
         Mono(self.full_at.saturating_sub(lead))

@@ -38,18 +38,18 @@ pub(crate) const REQUEST: u8 = 8;
 pub(crate) const REOPEN_LOGS: u8 = 9;
 /// Size of a command's header before MsgType, bytes.
 const HEAD: usize = 10;
-/// Size of a ring, bytes; a command must fit into it, so at least four messages.
+/// Size of a ring, bytes. A command must fit into the ring, so a ring has room for at least four messages.
 const RING: usize = 256 << 10;
 
 /// State shared by handles and engine.
 pub(crate) struct Shared {
-    /// Rings that the engine has not received yet.
+    /// Rings that handles have created and the engine has not taken over yet.
     new: Mutex<Vec<Consumer<u8>>>,
     /// Number of rings created so far.
     made: AtomicUsize,
     /// Whether the engine sleeps, or is about to.
     sleeping: AtomicBool,
-    /// The requests to which [`REQUEST`] commands refer.
+    /// The requests to which [`REQUEST`] commands refer, by index.
     requests: Mutex<Requests>,
     /// All current and former sessions, by name.
     pub(crate) names: Mutex<HashMap<Box<str>, SessionId>>,
@@ -57,16 +57,16 @@ pub(crate) struct Shared {
     pub(crate) max_message: usize,
 }
 
-/// Requests waiting for the engine, by index.
+/// Requests that wait for the engine, by index.
 #[derive(Default)]
 struct Requests {
     waiting: HashMap<u64, Request>,
     next: u64,
-    /// Whether the engine accepts no more requests.
+    /// Whether the engine has ended and accepts no more requests.
     ended: bool,
 }
 
-/// A request, and the channel for its answer. The caller may have given up by then.
+/// A request, and the channel for its answer. The caller may have stopped waiting for it.
 pub(crate) enum Request {
     Add {
         config: Box<SessionConfig>,
@@ -107,11 +107,11 @@ pub(crate) enum Request {
 }
 
 impl Shared {
-    /// The handle's end of a new ring; the engine receives the other end in its next turn.
+    /// Creates a ring, and returns the handle's end. The engine takes over the other end in its next turn.
     pub(crate) fn ring(&self) -> Producer<u8> {
         let (ring, consumer) = RingBuffer::new(RING.max(4 * self.max_message));
         let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whether the engine has ended.
+        // After the engine has ended, nobody takes the other end over.
         if !self.requests().ended {
             new.push(consumer);
             self.made.fetch_add(1, Ordering::Release);
@@ -135,7 +135,7 @@ impl Shared {
         Some(number)
     }
 
-    /// Takes a request, which is then answered or dropped; `None` when it was taken before.
+    /// Takes a request, which the caller then answers or drops; `None` when it was taken before.
     pub(crate) fn take(&self, number: u64) -> Option<Request> {
         self.requests().waiting.remove(&number)
     }
@@ -150,7 +150,7 @@ impl Shared {
     }
 }
 
-/// Publishes one whole command.
+/// Publishes one complete command.
 pub(crate) fn push(
     ring: &mut Producer<u8>,
     shared: &Shared,
@@ -189,7 +189,7 @@ pub(crate) fn push(
     Ok(())
 }
 
-/// Copies a part of a command into the two pieces of a ring's free space; returns the rest of them.
+/// Copies a part of a command into a ring's free space, which has two pieces. Returns the space that is left.
 fn put<'a>(
     (first, second): (&'a mut [u8], &'a mut [u8]),
     part: &[u8],
@@ -205,7 +205,7 @@ fn put<'a>(
 /// One command, borrowed from the engine's scratch memory.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Command<'a> {
-    /// The request in [`Commands::request`] with this index.
+    /// The request with this index; [`Commands::request`] returns it.
     Request {
         number: u64,
     },
@@ -215,7 +215,7 @@ pub(crate) enum Command<'a> {
     Send {
         session: SessionId,
         msg_type: &'a [u8],
-        /// To be read with [`Commands::take_fields`] before the next command is taken.
+        /// The fields, which must be read with [`Commands::take_fields`] before the next command is taken.
         fields: Fields,
     },
     LogOn {
@@ -236,7 +236,7 @@ pub(crate) enum Command<'a> {
     Stop,
 }
 
-/// Fields that are still in a handle's ring.
+/// Fields of a message that are still in a handle's ring.
 #[derive(Debug, Eq, PartialEq)]
 #[must_use]
 pub(crate) struct Fields {
@@ -244,12 +244,12 @@ pub(crate) struct Fields {
     len: usize,
 }
 
-/// The engine's side of all handles.
+/// The engine's ends of the rings of all handles.
 pub(crate) struct Commands {
     shared: Arc<Shared>,
     seen: usize,
     rings: Vec<Consumer<u8>>,
-    /// The ring to read first, in rotation.
+    /// The ring to read first. Rings are read in rotation.
     next: usize,
     scratch: Vec<u8>,
 }
@@ -278,7 +278,7 @@ impl Commands {
         Handle::new(&self.shared)
     }
 
-    /// Takes one command, if any.
+    /// Takes the next command, if any.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Command<'_>> {
         if self.shared.made.load(Ordering::Relaxed) != self.seen {
@@ -294,7 +294,7 @@ impl Commands {
         None
     }
 
-    /// Moves the fields of a message out of their ring to the end of a body.
+    /// Moves the fields of a message from their ring to the end of a body.
     #[inline]
     pub(crate) fn take_fields(&mut self, fields: Fields, body: &mut Body<'_>) {
         if let Ok(chunk) = self.rings[fields.ring].read_chunk(fields.len) {
@@ -309,21 +309,22 @@ impl Commands {
         self.shared.take(number)
     }
 
-    /// Rejects further requests: waiting and later callers get an error.
+    /// Ends the requests: waiting callers and later callers get an error.
     pub(crate) fn end(&mut self) {
         let mut requests = self.shared.requests();
         requests.ended = true;
         requests.waiting.clear();
     }
 
-    /// From now on handles find a session with this name.
+    /// Makes a session known, so that handles find it by this name.
     pub(crate) fn know(&mut self, name: &str, session: SessionId) {
         let names = self.shared.names.lock();
         let mut names = names.unwrap_or_else(PoisonError::into_inner);
         names.insert(name.into(), session);
     }
 
-    /// Announces that the engine will sleep, unless this returns true because a command has arrived.
+    /// Announces that the engine is about to sleep. Returns true when a command has arrived, so that the engine must
+    /// not sleep.
     pub(crate) fn about_to_sleep(&mut self) -> bool {
         self.shared.sleeping.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Commit: assigns MsgSeqNums and appends one journal record with the cause and its effects; then messages are
+//! Commit: assigns MsgSeqNums and appends one journal record with the cause and its effects. Then the messages are
 //! released, see [`flush`](crate::flush).
 
 use std::ops::Range;
@@ -21,50 +21,50 @@ use crate::timers::Timers;
 use crate::unsent::{self, UnsentMessages};
 use fixwire_protocol::Redactor;
 
-/// Index of the inbound message among those copied without secrets.
+/// Index under which the redactor keeps the inbound message without secrets.
 pub(crate) const INBOUND: usize = Outbox::INBOUND;
 
-/// The sessions with everything needed to send their messages.
+/// The sessions and links, with everything that sending their messages requires.
 pub(crate) struct Core<D: Disk> {
     pub(crate) lines: Vec<Line>,
-    /// Links, which carry frames. In lists of sessions and links, the ids distinguish them.
+    /// Links, which carry frames. Lists that mix sessions and links distinguish them by their ids.
     pub(crate) links: Vec<FrameLink>,
     pub(crate) journal: Journal<D>,
     pub(crate) outbox: Outbox,
-    /// From this number of bytes or messages on, the outbox is written before more is read.
+    /// When the outbox has this number of bytes (or messages, below), it is written before more is read.
     pub(crate) full_bytes: usize,
     pub(crate) full_messages: usize,
-    /// Whether nothing is sent before a sync returns.
+    /// Whether nothing is sent before the journal is synced to disk.
     pub(crate) sync_first: bool,
     pub(crate) redactor: Redactor,
     pub(crate) notes: Notes,
     /// Number of messages for unknown sessions.
     pub(crate) astray: u64,
-    /// Number of session messages that are never sent.
+    /// Application messages that are never sent, to be reported.
     pub(crate) unsent: UnsentMessages,
-    /// Number of messages at which the application panicked.
+    /// Number of messages for which the application panicked.
     pub(crate) panics: u64,
-    /// Sessions with bytes or messages waiting for their socket.
+    /// Sessions and links with bytes or messages that wait for their socket.
     pub(crate) busy: Vec<usize>,
     /// Number of times that the outbox was written and emptied.
     pub(crate) flushes: u64,
-    /// Connections that failed during a write.
+    /// Connections that failed during a write, with the reason.
     pub(crate) failed: Vec<(usize, Ending)>,
     pub(crate) timers: Timers,
     /// The time of this turn.
     pub(crate) clock: Mono,
     /// Events for the operator.
     pub(crate) events: Events,
-    /// Sessions whose peers have begun to read slowly, with the bytes that wait.
+    /// Sessions whose peers have begun to read slowly, with the number of waiting bytes.
     pub(crate) slow: Vec<(usize, u64)>,
     pub(crate) stall_time: Nanos,
     pub(crate) lag_bytes: u64,
     pub(crate) replay_per_turn: usize,
-    /// Whether others read the journal: then messages without an effect are recorded, too.
+    /// Whether logs or other readers follow the journal. If so, messages without an effect are recorded too.
     pub(crate) keeps_trail: bool,
-    /// Bytes of journal per session and hour for records of messages without an effect.
+    /// Journal bytes per session and hour for records of messages without an effect.
     pub(crate) trail_bytes: u32,
-    /// The positions of messages resent in this turn, and the content of their record.
+    /// Journal positions of the messages resent in this turn, and the content of the record about them.
     pub(crate) places: Vec<(u64, JournalPosition)>,
     pub(crate) resent: Wrote,
 }
@@ -72,15 +72,15 @@ pub(crate) struct Core<D: Disk> {
 /// Messages that just received their MsgSeqNums.
 pub(crate) struct Sealed {
     pub(crate) new: Range<usize>,
-    /// Whether one of them must be stored.
+    /// Whether any of the messages must be stored.
     pub(crate) stored: bool,
-    /// Whether events are raised for some of them.
+    /// Whether events are raised for any of the messages.
     pub(crate) reported: bool,
 }
 
 impl<D: Disk> Core<D> {
-    /// Handles one message of a session: decides, lets the application answer, and commits. A message that was queued
-    /// until now has its `arrival`.
+    /// Handles one message of a session: decides, lets the application answer, and commits. `arrival` is given for a
+    /// message that was queued until now.
     #[inline]
     pub(crate) fn receive(
         &mut self,
@@ -161,7 +161,7 @@ impl<D: Disk> Core<D> {
         Ok(verdict)
     }
 
-    /// Notifies the application of the outcome of a message that is not delivered to it.
+    /// Notifies the application of the result for a message that is not delivered to it.
     #[cold]
     fn tell(
         &mut self,
@@ -194,7 +194,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// A session that has ended: messages committed until the next flush are still sent.
+    /// Handles a session that has ended: messages committed until the next flush are still sent.
     pub(crate) fn note_end(&mut self, session: usize, verdict: Verdict) {
         if let Verdict::Disconnect(_) | Verdict::Ended { .. } = verdict
             && let Some(link) = &mut self.lines[session].link
@@ -203,14 +203,14 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Notifies the application when the sequence numbers of a session were reset since the last record.
+    /// Notifies the application if the session's sequence numbers were reset after the last record.
     pub(crate) fn tell_reset(&mut self, now: Now, session: usize, app: &mut impl Application) {
         let line = &self.lines[session];
         tell_reset(now, line, &self.journal, app, &mut self.outbox);
     }
 
-    /// Numbers the messages in the outbox and stores them, with their cause, in one record. A message without an effect
-    /// (a duplicate, or one that is queued) only leaves a record for the log.
+    /// Assigns MsgSeqNums to the messages in the outbox, and stores them with their cause in one record. A message
+    /// without an effect (a duplicate, or a message that is queued) leaves a record only for the log.
     #[inline]
     pub(crate) fn commit(
         &mut self,
@@ -224,7 +224,8 @@ impl<D: Disk> Core<D> {
         self.keep(now, cause, kind, inbound, sealed)
     }
 
-    /// Numbers the messages in the outbox. The application may first change the session's own messages.
+    /// Assigns MsgSeqNums to the messages in the outbox. The application may first change the messages that the
+    /// session itself has written.
     #[inline]
     pub(crate) fn seal(
         &mut self,
@@ -247,9 +248,9 @@ impl<D: Disk> Core<D> {
                 Some(line) => {
                     let is_admin = is_admin(outbox.msg_type(index));
                     let private = !is_admin && Redactor::concerns(outbox.msg_type(index));
-                    // A session restart at the start of the engine may be recorded before the restart of the session to
-                    // which it writes. A UserRequest in the journal could not be sent later, since its password is
-                    // missing.
+                    // At the start of the engine, the reset of one session may be recorded before the reset of the
+                    // session to which it writes. And a UserRequest in the journal could not be sent later, because
+                    // the journal lacks its password.
                     let refused = if line.session.is_logged_on() {
                         None
                     } else {
@@ -283,7 +284,7 @@ impl<D: Disk> Core<D> {
         })
     }
 
-    /// Numbers an entry without a session: a note, or a frame of a link. Returns whether it must be stored.
+    /// Numbers an entry without a session: a note, or a frame of a link. Returns whether the entry must be stored.
     #[inline(never)]
     fn seal_aside(&mut self, now: Now, index: usize) -> Result<bool, JournalError> {
         if !self.outbox.entries()[index].is_note() {
@@ -294,7 +295,7 @@ impl<D: Disk> Core<D> {
         Ok(true)
     }
 
-    /// Numbers a message of the session itself, which the application may change first.
+    /// Assigns a MsgSeqNum to a message that the session itself has written; the application may first change it.
     #[inline(never)]
     fn seal_admin(&mut self, now: Now, session: usize, index: usize, app: &mut impl Application) {
         let Self { lines, outbox, .. } = self;
@@ -329,7 +330,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Stores the numbered messages, with their cause, in one record.
+    /// Stores the messages that have got their MsgSeqNums, with their cause, in one record.
     #[inline]
     pub(crate) fn keep(
         &mut self,
@@ -382,7 +383,7 @@ impl<D: Disk> Core<D> {
         }
         let is_reset = known.epoch != epoch;
         if is_reset {
-            // Messages that wait for the peer were numbered before the reset.
+            // Messages that wait for the peer got their MsgSeqNums before the reset.
             let first = line.take_unsent_from();
             line.output.void();
             line.resending = None;
@@ -425,7 +426,7 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// Commits messages without an inbound cause: from a timer, a command, or the application itself.
+    /// Commits messages without an inbound cause: they come from a timer, a command, or the application itself.
     pub(crate) fn commit_sent(
         &mut self,
         now: Now,
@@ -436,7 +437,7 @@ impl<D: Disk> Core<D> {
         if new.is_empty() {
             return Ok(());
         }
-        // The record belongs to the session of the first message that has one.
+        // The record belongs to the session of the first message that has a session.
         let mut sessions = new.iter().map(|entry| entry.session.0 as usize);
         match sessions.find(|at| *at < self.lines.len()) {
             Some(session) => {
@@ -450,8 +451,8 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Commits messages without an inbound cause and without a session: the record belongs to the first link, or to the
-    /// notes.
+    /// Commits messages that have neither an inbound cause nor a session. The record belongs to the first link, or to
+    /// the notes.
     #[cold]
     fn commit_sent_aside(
         &mut self,
@@ -473,7 +474,7 @@ impl<D: Disk> Core<D> {
     }
 }
 
-/// The messages of a range that are effects; like `filter_map`, but without calls of its `next`.
+/// The messages in a range that are effects. Works like `filter_map`, but without calls of its `next`.
 #[derive(Clone)]
 pub(crate) struct Effects<F> {
     pub(crate) range: Range<usize>,
@@ -494,7 +495,7 @@ impl<'a, F: FnMut(usize) -> Option<Effect<'a>>> Iterator for Effects<F> {
     }
 }
 
-/// The numbered message or note, for the journal; `None` for entries that are discarded or have no new number.
+/// The message or note with its number, for the journal; `None` for an entry that is discarded or has no new number.
 #[inline(always)]
 pub(crate) fn effect<'a>(
     index: usize,
@@ -522,7 +523,7 @@ pub(crate) fn effect<'a>(
     })
 }
 
-/// The numbered frame, for the journal; `None` for a frame that is not stored.
+/// The frame with its number, for the journal; `None` for a frame that is not stored.
 #[cold]
 #[inline(never)]
 fn effect_of_link<'a>(
@@ -551,7 +552,7 @@ fn tell_reset<D: Disk>(
     }
 }
 
-/// Whether the sequence numbers of a session were reset since its last record.
+/// Whether the sequence numbers of a session were reset after its last record.
 fn has_restarted<D: Disk>(line: &Line, journal: &Journal<D>) -> bool {
     let known = journal.counters(line.journal);
     known.is_some_and(|known| known.epoch != line.session.epoch() as u32)

@@ -1,6 +1,7 @@
 //! Configuration of an engine: its journal, idle strategy, limits and sessions.
 //!
-//! Plain values, set in code or read from settings. [`EngineConfig::check`] returns the first error.
+//! The configuration consists of plain values, set in code or read from settings. [`EngineConfig::check`] returns the
+//! first error.
 
 mod dictionary;
 mod error;
@@ -30,7 +31,7 @@ pub use dictionary::MissingDictionary;
 pub use error::ConfigError;
 pub use link::LinkConfig;
 
-/// Longest CompID, SubID or LocationID, bytes.
+/// Maximum length of a CompID, SubID or LocationID, bytes.
 pub(crate) const LONGEST_ID: usize = 128;
 
 /// Configuration of an engine.
@@ -38,8 +39,8 @@ pub(crate) const LONGEST_ID: usize = 128;
 pub struct EngineConfig {
     /// Folder of the journal's segments; created if missing. Not used with [`Durability::Memory`].
     pub journal_dir: PathBuf,
-    /// If true, a new journal is started in a folder whose journal was removed, and a folder with a journal is refused.
-    /// If false, a folder whose journal was removed is refused.
+    /// If true, a new journal may be started in a folder whose journal was removed, and a folder with a journal is
+    /// refused. If false, a folder whose journal was removed is refused.
     pub new_journal: bool,
     /// Where a message is stored before its first byte is written to a socket.
     pub durability: Durability,
@@ -47,44 +48,46 @@ pub struct EngineConfig {
     pub wait: Wait,
     /// The core that the engine's thread is pinned to; `None` leaves it to the scheduler.
     pub core: Option<usize>,
-    /// If true, all memory of the process is locked from [`Engine::new`](crate::Engine::new) until the process ends: no
-    /// page is missing or swapped out when a message needs it.
+    /// If true, all memory of the process is locked from [`Engine::new`](crate::Engine::new) until the process ends,
+    /// so that no page is missing or swapped out when a message needs it.
     pub lock_memory: bool,
     /// Size of one journal segment, bytes.
     pub segment_bytes: usize,
-    /// Number of journal segments allocated ahead for a full disk; 0 for none. The application is notified while the
-    /// journal uses them: [`Application::on_disk`](fixwire_protocol::Application::on_disk).
+    /// Number of journal segments that are allocated in reserve, for the case that the disk is full; 0 for none.
+    /// While the journal uses them, [`Application::on_disk`](fixwire_protocol::Application::on_disk) notifies the
+    /// application.
     pub reserve_segments: u32,
-    /// An event warns when fewer bytes are free on the journal's disk; 0 for never.
+    /// An event warns when the journal's disk has fewer free bytes than this; 0 for no warning.
     pub low_space: u64,
-    /// Longest message accepted from a peer and longest message sent, bytes.
+    /// Maximum length of a message that is received or sent, bytes.
     pub max_message: usize,
     /// Maximum number of fields in a message from a peer.
     pub max_fields: usize,
-    /// Receive buffer of each connection, bytes; at least `max_message`. Unused pages take no memory.
+    /// Receive buffer of each connection, bytes; at least `max_message`. Unused pages of it take no memory.
     pub read_buffer: usize,
     /// Limits on the resources that peers can use.
     pub limits: Limits,
     /// How long a stopping engine waits for answers to its Logouts.
     pub stop_timeout: Duration,
-    /// Retention of segments that no session needs; `None` keeps all of them.
+    /// How long segments that no session needs are kept; `None` keeps all of them.
     pub retention: Option<Retention>,
-    /// Message and event logs in addition to the journal; they require a journal on disk. Opened by
-    /// [`Engine::new`](crate::Engine::new), not in a simulated world.
+    /// Message and event logs in addition to the journal. They require a journal on disk.
+    /// [`Engine::new`](crate::Engine::new) opens them; a simulated engine does not.
     pub logs: Vec<Arc<dyn Log>>,
-    /// Fields whose values are masked in the logs, in addition to the secrets that always are. The journal keeps the
-    /// values.
+    /// Fields whose values are masked in the logs, in addition to the secrets that are always masked. The journal
+    /// keeps the values.
     pub masked_in_logs: Vec<Tag>,
-    /// Rights of operators at a control socket, unless the application has operators of its own.
+    /// Rights of operators at a control socket. They apply unless the application defines its own operators.
     pub operators: Vec<OperatorRights>,
-    /// Missing dictionary files that were replaced by built-in dictionaries: an
-    /// [`Event::DictionaryMissing`](crate::Event) reports each at every start.
+    /// Dictionary files that are missing, so that built-in dictionaries replace them.
+    /// [`Event::DictionaryMissing`](crate::Event) reports each of them at every start.
     pub missing_dictionaries: Vec<MissingDictionary>,
     /// The sessions. A session's index here is its [`SessionId`](fixwire_protocol::SessionId).
     pub sessions: Vec<SessionConfig>,
-    /// Templates of acceptor sessions, for a Logon that matches none of `sessions`. The first match is used.
+    /// Templates of acceptor sessions, for a Logon that matches none of `sessions`. The first template that matches
+    /// is used.
     pub templates: Vec<Template>,
-    /// Links, which carry frames instead of FIX. The id of each is
+    /// Links, which carry frames instead of FIX messages. The id of a link is
     /// [`SessionId::of_link`](fixwire_protocol::SessionId::of_link) of its index here.
     pub links: Vec<LinkConfig>,
 }
@@ -119,7 +122,7 @@ impl Default for EngineConfig {
 }
 
 impl EngineConfig {
-    /// The password files of its sessions and templates, which can be reloaded while the engine runs.
+    /// The password files of all sessions and templates. They can be reloaded while the engine runs.
     #[must_use]
     pub fn password_files(&self) -> PasswordFiles {
         let templates = self.templates.iter().map(|template| &template.session);
@@ -202,12 +205,12 @@ impl EngineConfig {
         Ok(())
     }
 
-    /// Maximum number of message bytes waiting to be written.
+    /// Maximum number of bytes of messages that wait to be written.
     pub(crate) fn outbox_bytes(&self) -> usize {
         self.max_message + self.limits.outbox_bytes
     }
 
-    /// Each size by name, with its bounds.
+    /// Each size with its name, value and bounds.
     fn sizes(&self) -> [(&'static str, u64, u64, u64); 19] {
         let limits = &self.limits;
         [
@@ -308,11 +311,11 @@ impl EngineConfig {
         ]
     }
 
-    /// Maximum size of a cause with all its effects in the journal, bytes.
+    /// Maximum size in the journal of a cause together with all its effects, bytes.
     fn longest_record(&self) -> u64 {
-        /// Upper bound for the fixed part of a record and the header of a segment.
+        /// Upper bound for the fixed part of a record plus the header of a segment.
         const FIXED: usize = 256;
-        /// The fixed part of an effect, or of a resent gap fill, and its padding to a multiple of eight.
+        /// The fixed part of an effect, or of a resent gap fill, plus its padding to a multiple of eight.
         const PER_MESSAGE: usize = longer(EFFECT, RUN) + 8;
         let messages = self.limits.outbox_messages.saturating_add(RESERVE_MESSAGES);
         let bytes = self.outbox_bytes().saturating_add(RESERVE) + self.max_message;
@@ -324,50 +327,53 @@ const fn longer(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
 }
 
-/// Limits on the resources that peers can use. None of them can be switched off.
+/// Limits on the resources that peers can use. No limit can be switched off.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Connections without a Logon; further ones are closed when accepted.
+    /// Maximum number of connections without a Logon. When it is reached, a new connection is closed when it is
+    /// accepted.
     pub pending: usize,
-    /// Connections without a Logon from one address; further ones are closed when accepted.
+    /// Maximum number of connections without a Logon from one address. When it is reached, a new connection is closed
+    /// when it is accepted.
     pub pending_per_address: usize,
-    /// Length of a first message, which must be a Logon, bytes.
+    /// Maximum length of the first message, which must be a Logon, bytes.
     pub logon_bytes: usize,
-    /// Time from accepting a connection to its complete Logon.
+    /// Maximum time from accepting a connection to its complete Logon.
     pub logon_time: Duration,
-    /// Number of sent bytes that a session's peer may leave unread. A peer above the limit is disconnected; the journal
-    /// keeps the unread messages.
+    /// Maximum number of sent bytes that a session's peer may leave unread. A peer above the limit is disconnected;
+    /// the journal keeps the unread messages.
     pub lag_bytes: u64,
-    /// Stored messages resent to one session in one turn.
+    /// Maximum number of stored messages that are resent to one session in one turn.
     pub replay_per_turn: usize,
-    /// Bytes of messages collected before they are written, in addition to one message of `max_message` bytes. The
-    /// effects of one inbound message must fit.
+    /// Maximum number of bytes of messages that are collected before they are written, in addition to one message of
+    /// `max_message` bytes. The effects of one inbound message must fit.
     pub outbox_bytes: usize,
-    /// Number of messages collected before they are written.
+    /// Maximum number of messages that are collected before they are written.
     pub outbox_messages: usize,
-    /// Most events of one kind reported in one second; the others are counted.
+    /// Maximum number of events of one kind that are reported in one second; further events are counted.
     pub events_per_second: u32,
-    /// How long a peer may read nothing while bytes wait for it before it is disconnected.
+    /// A peer is disconnected when it reads nothing for this time while bytes wait for it.
     pub stall_time: Duration,
-    /// Sessions that templates and [`Handle::add_session`](crate::Handle::add_session) may add while
-    /// the engine runs.
+    /// Maximum number of sessions that templates and [`Handle::add_session`](crate::Handle::add_session) may add
+    /// while the engine runs.
     pub dynamic_sessions: usize,
     /// Limits on failed logon attempts.
     pub logons: LogonLimits,
-    /// Bytes of journal per session and hour for records that are only logged: messages out of sequence, and resent
-    /// ones. [`Event::NotLogged`](crate::Event::NotLogged) counts the messages above the limit.
+    /// Journal bytes per session and hour for records that exist only for the log: messages out of sequence, and
+    /// resent messages. [`Event::NotLogged`](crate::Event::NotLogged) counts the messages above the limit.
     pub log_only_bytes_per_hour: u32,
 }
 
-/// Failed logon attempts allowed in a minute; above the limit connections are closed when accepted, or (for a session)
-/// at their Logon. Successful ones do not count.
+/// How many failed logon attempts are allowed in a minute. Above the limit, connections are closed when they are
+/// accepted, or (for the limit per session) when their Logon arrives. Successful attempts do not count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LogonLimits {
-    /// From all addresses together. Does not apply to an address from which a session has logged on.
+    /// Limit for all addresses together. It does not apply to an address from which a session has logged on.
     pub failures_per_minute: u32,
-    /// From one address; the /64 of an IPv6 address counts as one.
+    /// Limit for one address. All addresses of an IPv6 /64 count as one address.
     pub failures_per_minute_and_address: u32,
-    /// Wrong passwords for one session. Does not apply to the address of its last logon.
+    /// Limit for wrong passwords for one session. It does not apply to the address from which the session last logged
+    /// on.
     pub failures_per_minute_and_session: u32,
 }
 
@@ -401,100 +407,101 @@ impl Default for Limits {
     }
 }
 
-/// One session: the FIX session (the protocol's part) and its connection (the engine's part). Create it with
-/// [`SessionConfig::new`], then change individual fields.
+/// One session: the FIX session (the protocol's part), and its connection (the engine's part). Create it with
+/// [`SessionConfig::new`], then change single fields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SessionConfig {
     /// The FIX session.
     pub session: session::Config,
-    /// Name of the session in the journal, in events and for commands, for example `FIX.4.2:EXEC->BENCH`. Unique within
-    /// the engine.
+    /// Name of the session in the journal, in events and in commands, for example `FIX.4.2:EXEC->BENCH`. It must be
+    /// unique within the engine.
     pub name: String,
     /// Whether the session connects or accepts.
     pub connection: Connection,
-    /// Whether CheckSum(10) is checked; BodyLength(9) always is.
+    /// Whether CheckSum(10) is checked. BodyLength(9) is always checked.
     pub validate_checksum: bool,
     /// Whether each write is sent at once (TCP_NODELAY).
     pub nodelay: bool,
-    /// If true, a panic of the application during a message is answered as
+    /// If true, a panic of the application while it handles a message is answered as
     /// [`Refusal::NotAvailable`](fixwire_protocol::Refusal::NotAvailable), and the message counts as received. If
     /// false, the panic ends the process, and the message is received again after the restart.
     pub answer_panics: bool,
-    /// If true, messages that the application sends before the logon are refused; if false, they are stored, and resent
-    /// on request.
+    /// If true, messages that the application sends before the logon are refused. If false, they are stored, and
+    /// resent when the peer requests them.
     pub refuse_before_logon: bool,
     /// SO_SNDBUF of the session's socket, bytes; `None` leaves it to the system.
     pub send_buffer: Option<usize>,
     /// SO_RCVBUF of the session's socket, bytes; `None` leaves it to the system.
     pub receive_buffer: Option<usize>,
-    /// The session schedule; `None`: always open, with sequence numbers that are never reset by the schedule.
+    /// The session schedule. `None`: the session is always open, and no schedule resets its sequence numbers.
     pub schedule: Option<Schedule>,
-    /// Logon permissions, in addition to Username and Password of `session`.
+    /// Who may log on, in addition to Username and Password of `session`.
     pub access: Access,
-    /// Signs each Logon of an initiator before the application gets it; `None`: Logons are not signed.
+    /// Signs each Logon of an initiator, before the application may change it. `None`: Logons are not signed.
     pub logon_signer: Option<Arc<dyn LogonSigner>>,
     /// Rate limits.
     pub flow: Flow,
     /// TLS, proxies, local addresses and further socket options.
     pub transport: Transport,
-    /// Settings for the application.
+    /// Settings that only the application reads.
     pub custom: BTreeMap<String, String>,
 }
 
-/// Logon permissions of an acceptor session.
+/// Who may log on to an acceptor session.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// Allowed addresses; empty: every address.
+    /// Addresses that may connect; when empty, every address may.
     pub addresses: Vec<Network>,
-    /// The users whose Username(553) and Password(554) are accepted; `None`: no password except the one in the
-    /// session's own configuration.
+    /// The users whose Username(553) and Password(554) are accepted. `None`: only the password in the session's own
+    /// configuration is checked, if any.
     pub users: Option<Arc<Users>>,
-    /// If true, a valid Logon for a session that is logged on closes the old connection and replaces it; if false, the
-    /// Logon is refused.
+    /// If true, a valid Logon for a session that is already logged on replaces the old connection, which is closed.
+    /// If false, the Logon is refused.
     pub replaces: bool,
 }
 
 /// Rate limits of a session.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Flow {
-    /// From the peer; `None`: unlimited.
+    /// Limit for messages from the peer; `None` for no limit.
     pub inbound: Option<Throttle>,
-    /// To the peer, only for application messages, including resent ones. Messages above the limit wait in the journal
-    /// in order. `None`: unlimited.
+    /// Limit for messages to the peer. Only application messages count, including resent ones. Messages above the
+    /// limit wait in the journal, in order. `None` for no limit.
     pub outbound: Option<Rate>,
 }
 
-/// Rate limit of a peer.
+/// Rate limit for messages from a peer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Throttle {
     /// The rate.
     pub rate: Rate,
-    /// Handling of messages above the limit.
+    /// What happens to messages above the limit.
     pub excess: Excess,
 }
 
-/// Handling of messages above a [`Throttle`].
+/// What happens to messages above a [`Throttle`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Excess {
-    /// Application messages are rejected with a BusinessMessageReject and not delivered; session messages and possible
-    /// duplicates (PossDupFlag) do not count.
+    /// An application message above the limit is not delivered, and is rejected with a BusinessMessageReject(j).
+    /// Session messages and possible duplicates (PossDupFlag(43)=Y) do not count.
     Reject,
-    /// The connection is read more slowly: the peer's sends slow down.
+    /// Reading from the connection is slowed down, so that the peer must send more slowly.
     Delay,
-    /// Sends a Logout and closes the connection.
+    /// The engine sends a Logout and closes the connection.
     Disconnect,
 }
 
 /// Template of the acceptor sessions that are created when a peer logs on.
 ///
-/// An id `*` matches any in the Logon, an empty SubID or LocationID only a missing one.
+/// In the template, an id `*` matches any value in the Logon. An empty SubID or LocationID matches only if the Logon
+/// lacks it.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// The session, except its name and ids that are `*`.
+    /// The settings of the sessions. The name, and the ids that are `*`, are replaced.
     pub session: SessionConfig,
-    /// If true, each connection gets a session of its own, even with equal ids: the one with the first qualifier, from
-    /// 1, that is not connected. If false, the ids alone name the session.
+    /// If true, each connection gets a session of its own, even if the ids are equal: the session with the lowest
+    /// qualifier, from 1, that is not connected. If false, the ids alone determine the session.
     pub qualified: bool,
 }
 
@@ -522,7 +529,7 @@ impl SessionConfig {
 }
 
 impl SessionConfig {
-    /// Validates the session by itself.
+    /// Validates the session without regard to other sessions.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let role = match &self.connection {
             Connection::Acceptor { .. } => session::Role::Acceptor,
@@ -546,7 +553,7 @@ impl SessionConfig {
         }
         for party in [&self.session.own, &self.session.peer] {
             for id in [&party.comp_id, &party.sub_id, &party.location_id] {
-                // Text that is valid in a header and in a line of a log.
+                // Characters that are valid in a header and in a line of a log.
                 let text = id.iter().all(|byte| matches!(byte, b' '..=b'~'));
                 if !text || id.len() > LONGEST_ID {
                     return Err(ConfigError::Id(self.name.clone()));
@@ -556,7 +563,7 @@ impl SessionConfig {
         Ok(())
     }
 
-    /// Checks the session against another one.
+    /// Validates the session together with another one.
     pub(crate) fn check_beside(&self, other: &Self) -> Result<(), ConfigError> {
         if self.name == other.name {
             return Err(ConfigError::NameTwice(self.name.clone()));
@@ -572,14 +579,14 @@ impl SessionConfig {
         Ok(())
     }
 
-    /// Whether both sessions listen on one address, with different settings for connections before a Logon.
+    /// Whether both sessions listen on the same address, but with different settings for connections before a Logon.
     fn cannot_listen_with(&self, other: &Self) -> bool {
         matches!(self.connection, Connection::Acceptor { .. })
             && self.connection == other.connection
             && !self.transport.shares_listener(&other.transport)
     }
 
-    /// Whether both are acceptors that a Logon cannot distinguish.
+    /// Whether both are acceptor sessions that a Logon cannot distinguish.
     fn is_same_for_a_peer(&self, other: &Self) -> bool {
         let (a, b) = (&self.session, &other.session);
         matches!(self.connection, Connection::Acceptor { .. })
@@ -591,16 +598,16 @@ impl SessionConfig {
 /// Whether a session connects or accepts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Connection {
-    /// The peer connects to us. Sessions may share an address.
+    /// The peer connects to us. Several sessions may share an address.
     Acceptor {
         /// The listening address.
         listen: SocketAddr,
     },
     /// We connect to the peer.
     Initiator {
-        /// Host names or addresses with their ports; the next one is tried when one fails.
+        /// Host names or addresses with ports. When one fails, the next one is tried.
         hosts: Vec<(String, u16)>,
-        /// Pauses before the first, second, … attempt after a connection ended or failed; the last one is repeated.
+        /// Pauses before the first, second, … attempt after a connection failed or ended. The last pause is repeated.
         reconnect: Vec<Duration>,
         /// Timeout of one connection attempt.
         timeout: Duration,

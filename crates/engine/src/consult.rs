@@ -1,4 +1,4 @@
-//! Asks the application to accept a Logon or a message, and survives its panic.
+//! Asks the application whether it accepts a Logon or a message, and survives a panic of the application.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,7 +7,7 @@ use fixwire_protocol::{Application, Message, Now, Outbox, Refusal};
 
 use crate::line::Line;
 
-/// Asks the application, unless it was asked before, about a Logon that the session would accept: the application may
+/// Asks the application about a Logon that the session would accept, unless it was asked before. The application may
 /// refuse the Logon.
 #[cold]
 pub(crate) fn receive_logon(
@@ -26,8 +26,8 @@ pub(crate) fn receive_logon(
     session.receive(now, logon, outbox)
 }
 
-/// The application's answer to a message; after a panic, that it is not available. Discards messages it wrote until
-/// then.
+/// The application's answer to a message. After a panic, the answer is that the application is not available, and
+/// messages that it has written until then are discarded.
 #[cold]
 pub(crate) fn guarded<A: Application>(
     call: impl FnOnce(&mut A, &mut Outbox) -> Result<(), Refusal>,

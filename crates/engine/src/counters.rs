@@ -17,7 +17,7 @@ pub struct Counters {
     pub sent: u64,
     /// Garbled messages that were ignored.
     pub garbled: u64,
-    /// Connections that belonged to the session.
+    /// Connections that have belonged to the session.
     pub connections: u64,
 }
 
@@ -40,9 +40,9 @@ pub struct SessionStatus<'a> {
     pub next_in: u64,
     /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// Bytes of messages waiting in the journal for a slow peer or for a running resend.
+    /// Bytes of messages that wait in the journal, because the peer reads slowly or because a resend is running.
     pub waiting_bytes: u64,
-    /// Text(58) of the peer's last Logout since the start; empty if it had none.
+    /// Text(58) of the last Logout from the peer since the start; empty if that Logout had no text.
     pub last_logout: Option<&'a PeerText>,
     /// Counters since the start.
     pub counters: Counters,
@@ -57,13 +57,13 @@ pub struct LinkStatus<'a> {
     pub name: &'a str,
     /// Whether the link is connected.
     pub connected: bool,
-    /// Frames of this connection, or of the last one, that were delivered to the application.
+    /// Number of frames of the present (or last) connection that were delivered to the application.
     pub frames_in: u64,
-    /// Frames written to it.
+    /// Number of frames of that connection that were written.
     pub frames_out: u64,
-    /// Bytes of complete frames waiting in the journal for a slow peer or the rate limit.
+    /// Bytes of complete frames that wait in the journal, because the peer reads slowly or because of the rate limit.
     pub waiting_bytes: u64,
-    /// Connections since the engine started.
+    /// Number of connections since the engine started.
     pub connections: u64,
 }
 
@@ -77,13 +77,13 @@ pub struct LinkReport {
     pub name: String,
     /// Whether the link is connected.
     pub connected: bool,
-    /// Frames of this connection, or of the last one, that were delivered to the application.
+    /// Number of frames of the present (or last) connection that were delivered to the application.
     pub frames_in: u64,
-    /// Frames written to it.
+    /// Number of frames of that connection that were written.
     pub frames_out: u64,
-    /// Bytes of complete frames waiting in the journal for a slow peer or the rate limit.
+    /// Bytes of complete frames that wait in the journal, because the peer reads slowly or because of the rate limit.
     pub waiting_bytes: u64,
-    /// Connections since the engine started.
+    /// Number of connections since the engine started.
     pub connections: u64,
 }
 
@@ -126,17 +126,17 @@ pub enum SessionState {
     Removed,
     /// An operator has disabled logons.
     Disabled,
-    /// The schedule of the session allows no logon now.
+    /// The schedule of the session does not allow a logon now.
     Closed,
     /// Not connected.
     Disconnected,
-    /// An initiator that is connecting, or about to.
+    /// The session is an initiator that is connecting or about to connect.
     Connecting,
-    /// Connected; the Logons are not exchanged yet.
+    /// The session has a connection, but the Logons are not exchanged yet.
     Connected,
     /// Both Logons have been exchanged.
     LoggedOn,
-    /// A Logout was sent; the peer's is awaited.
+    /// We have sent a Logout and wait for the peer's Logout.
     LoggingOut,
 }
 
@@ -169,9 +169,9 @@ pub struct SessionReport {
     pub next_in: u64,
     /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// Bytes of messages waiting in the journal for a slow peer or for a running resend.
+    /// Bytes of messages that wait in the journal, because the peer reads slowly or because a resend is running.
     pub waiting_bytes: u64,
-    /// Text(58) of the peer's last Logout since the start; empty if it had none.
+    /// Text(58) of the last Logout from the peer since the start; empty if that Logout had no text.
     pub last_logout: Option<PeerText>,
     /// Counters since the start.
     pub counters: Counters,

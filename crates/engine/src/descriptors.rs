@@ -1,4 +1,4 @@
-//! File descriptors: the number that the settings may need, and the restrictions when they run short.
+//! File descriptors: how many the configuration may need, and what is restricted when there are too few.
 
 mod need;
 

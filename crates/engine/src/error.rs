@@ -14,7 +14,7 @@ use crate::log::LogError;
 pub enum EngineError {
     /// The configuration is invalid.
     Config(ConfigError),
-    /// The journal cannot be read or written. Every message sent is in the journal.
+    /// The journal cannot be read or written. Every message that was sent is in the journal.
     Journal(JournalError),
     /// A configured log cannot be opened.
     Log(LogError),
@@ -25,16 +25,16 @@ pub enum EngineError {
         /// The system error.
         source: io::Error,
     },
-    /// The engine did not start, after an incomplete end of the journal was cut off.
+    /// An incomplete end of the journal was cut off, and then the engine did not start.
     AfterCut {
-        /// The data cut off.
+        /// The data that was cut off.
         cut: Box<Torn>,
-        /// The reason for not starting.
+        /// Why the engine did not start.
         error: Box<EngineError>,
     },
     /// The memory of the process cannot be locked, as [`EngineConfig::lock_memory`](crate::EngineConfig) requires.
     MemoryNotLocked {
-        /// The limit of lockable bytes, if that is the reason.
+        /// The limit of lockable memory in bytes, if that is the reason.
         limit: Option<u64>,
         /// The system error.
         source: io::Error,
@@ -101,7 +101,7 @@ impl std::error::Error for EngineError {
 }
 
 impl EngineError {
-    /// This error with the data cut off the journal before: it is not reported elsewhere.
+    /// This error, together with the data that was cut off from the journal before. Nothing else reports that data.
     pub(crate) fn after(cut: Option<&Torn>, error: Self) -> Self {
         match cut {
             Some(cut) => Self::AfterCut {
@@ -123,7 +123,7 @@ impl From<JournalError> for EngineError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AddError {
-    /// The configuration of the session is invalid, by itself or together with another session.
+    /// The configuration of the session is invalid, alone or together with another session.
     Config(ConfigError),
     /// The limit [`Limits::dynamic_sessions`](crate::Limits), which has this value, is reached.
     TooMany(usize),

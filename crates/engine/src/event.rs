@@ -1,4 +1,4 @@
-//! Events: what an engine reports to its operator, at a bounded rate.
+//! Events: what an engine reports to its operator. Their rate is limited.
 
 mod ending;
 mod loss;
@@ -28,14 +28,14 @@ pub use sink::EventSink;
 pub(crate) use sink::Events;
 pub use system_error::SystemError;
 
-/// An event for the operator: facts, not text. [`Display`](std::fmt::Display) makes the sentence, without the session's
-/// name.
+/// An event for the operator. It consists of facts; [`Display`](std::fmt::Display) makes the sentence, without the
+/// session's name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// The engine accepts connections here.
     Listening {
-        /// The address, with the port chosen for port 0.
+        /// The address; for port 0, with the port that the system has chosen.
         at: SocketAddr,
     },
     /// Connections from other machines are accepted here without TLS.
@@ -43,14 +43,14 @@ pub enum Event {
         /// The address.
         at: SocketAddr,
     },
-    /// A dictionary file is missing, and the built-in dictionary of its version is used. Reported at every start.
+    /// A dictionary file is missing, so the built-in dictionary of its version is used. Reported at every start.
     DictionaryMissing {
         /// Path of the file, as in the settings.
         file: String,
         /// The version: `FIX.4.2`.
         version: &'static str,
     },
-    /// The settings may need more files and sockets than the system allows.
+    /// The configuration may need more files and sockets than the system allows.
     FewDescriptors(Shortage),
     /// A connection for this session is established; the Logons follow.
     Connected {
@@ -59,7 +59,7 @@ pub enum Event {
         /// The peer's address.
         peer: SocketAddr,
     },
-    /// Options of a connection's socket cannot be set; the connection works without them.
+    /// Options of a connection's socket could not be set. The connection works without them.
     OptionsNotSet {
         /// The session.
         session: SessionId,
@@ -70,7 +70,7 @@ pub enum Event {
     DialFailed {
         /// The session.
         session: SessionId,
-        /// The host as configured.
+        /// The host, as configured.
         host: String,
         /// Port of the host.
         port: u16,
@@ -95,20 +95,20 @@ pub enum Event {
         session: SessionId,
         /// The reason.
         why: Ending,
-        /// Details: the Text(58) of the Logout that refused the Logon or the session,
-        /// or the fields of a Logon that do not match the session.
+        /// Details: the Text(58) of the Logout that refused the Logon or the session, or the fields of a Logon that
+        /// do not match the session.
         detail: PeerText,
     },
     /// An operator has executed an operation, see [`Handle::operate`](crate::Handle::operate).
     Operated {
-        /// The session; `None` for a command of the application's own.
+        /// The session; `None` for a command to the application.
         session: Option<SessionId>,
-        /// The operation, the operator and the reason, as in the journal.
+        /// The operation, the operator and the reason, as recorded in the journal.
         what: String,
     },
     /// An operator's request was refused, see [`Handle::permit`](crate::Handle::permit).
     OperationRefused {
-        /// The session; `None` for a command or query of the application's own.
+        /// The session; `None` for a command to the application or a query of it.
         session: Option<SessionId>,
         /// The request, the operator and the reason for the refusal.
         what: String,
@@ -141,7 +141,8 @@ pub enum Event {
         /// The fields of the reject.
         reject: Box<RejectDetails>,
     },
-    /// The application wrote a field into an admin message that the session sets, or that did not fit.
+    /// The application wrote a field into an admin message that only the session may set, or a field for which the
+    /// message had no room.
     FieldRefused {
         /// The session.
         session: SessionId,
@@ -150,21 +151,21 @@ pub enum Event {
         /// The field and the reason.
         error: AdminOutError,
     },
-    /// Messages of the peer are missing, and a ResendRequest was sent for them.
+    /// Messages of the peer are missing, and a ResendRequest(2) was sent for them.
     GapDetected {
         /// The session.
         session: SessionId,
         /// The MsgSeqNum that was expected.
         expected: u64,
-        /// The MsgSeqNum that arrived instead; `None` for a further ResendRequest for the same gap.
+        /// The MsgSeqNum that arrived instead; `None` when another ResendRequest is sent for the same gap.
         received: Option<u64>,
         /// BeginSeqNo(7) of the ResendRequest.
         begin: u64,
         /// EndSeqNo(16) of the ResendRequest.
         end: u64,
     },
-    /// Messages of the peer are missing. NextExpectedMsgSeqNum(789) in our Logon reports it, and the peer
-    /// resends them without a ResendRequest.
+    /// Messages of the peer are missing. NextExpectedMsgSeqNum(789) in our Logon tells the peer, which resends them
+    /// without a ResendRequest.
     GapAnnounced {
         /// The session.
         session: SessionId,
@@ -200,7 +201,7 @@ pub enum Event {
         /// EndSeqNo(16) as sent.
         end: PeerText,
     },
-    /// A resend is complete: every message of the range is resent, or covered by a gap fill.
+    /// A resend is complete: every message of the range was resent, or is covered by a gap fill.
     ResendCompleted {
         /// The session.
         session: SessionId,
@@ -210,10 +211,10 @@ pub enum Event {
         last: u64,
         /// Number of resent messages.
         messages: u64,
-        /// Number of SequenceReset-GapFills sent.
+        /// Number of gap fills sent (SequenceReset(4) with GapFillFlag(123)=Y).
         gap_fills: u64,
     },
-    /// A resend has ended early: the connection ended or the sequence numbers were reset.
+    /// A resend ended early, because the connection ended or the sequence numbers were reset.
     ResendCutShort {
         /// The session.
         session: SessionId,
@@ -224,11 +225,11 @@ pub enum Event {
         /// The first MsgSeqNum that was not resent.
         next: u64,
     },
-    /// The peer has sent a SequenceReset-Reset: another MsgSeqNum is expected now.
+    /// The peer has sent a SequenceReset(4) without gap fill, so another MsgSeqNum is expected now.
     SequenceResetReceived {
         /// The session.
         session: SessionId,
-        /// The previously expected MsgSeqNum.
+        /// The MsgSeqNum that was expected before.
         expected: u64,
         /// NewSeqNo(36).
         new: u64,
@@ -238,14 +239,14 @@ pub enum Event {
         /// The session.
         session: SessionId,
     },
-    /// The session schedule no longer allows logon.
+    /// The session schedule allows no logon from now on.
     SessionClosed {
         /// The session.
         session: SessionId,
         /// When the schedule allows logon again; `None` when it never does.
         opens: Option<Timestamp>,
     },
-    /// The schedule of the session reset its sequence numbers to 1.
+    /// The schedule of the session has reset the sequence numbers to 1.
     NumbersRestarted {
         /// The session.
         session: SessionId,
@@ -261,10 +262,10 @@ pub enum Event {
         from: SocketAddr,
         /// The reason.
         why: ConnectionRefusal,
-        /// BeginString, CompIDs, SubIDs and LocationIDs of its Logon, if there was one.
+        /// BeginString, CompIDs, SubIDs and LocationIDs in the connection's Logon, if there was one.
         logon: PeerText,
     },
-    /// A link accepts one connection at a time; another connection was closed.
+    /// A link accepts one connection at a time; a second connection was closed.
     LinkRefused {
         /// The link.
         session: SessionId,
@@ -290,19 +291,20 @@ pub enum Event {
         /// The session.
         session: SessionId,
     },
-    /// Slow consumer: this number of bytes waits for the peer in the journal. Reported once until it has caught up.
+    /// Slow consumer: this number of bytes waits in the journal for the peer. Reported once, until the peer has
+    /// caught up.
     SlowReader {
         /// The session.
         session: SessionId,
         /// Number of waiting bytes.
         bytes: u64,
     },
-    /// Messages out of sequence, or resent ones, exceeded [`Limits::log_only_bytes_per_hour`](crate::Limits). They were
-    /// received or sent as usual, but not logged.
+    /// Messages out of sequence, or resent messages, exceeded [`Limits::log_only_bytes_per_hour`](crate::Limits).
+    /// They were received or sent as usual, but are missing in the log.
     NotLogged {
         /// The session.
         session: SessionId,
-        /// Number of messages that were not logged since the last such event.
+        /// Number of messages missing in the log since the last such event.
         messages: u64,
         /// The limit, bytes per hour.
         most: u32,
@@ -314,22 +316,22 @@ pub enum Event {
         /// The fault.
         why: Garbled,
     },
-    /// Messages from the application or a command could not be sent: too long for the outbox, or for an unknown
-    /// session; or frames with invalid framing, or for a link without a connection. Messages that a session refuses are
-    /// [`Event::MessagesLost`].
+    /// Messages from the application or from a command could not be sent: they were too long for the outbox, or for
+    /// an unknown session; or they were frames with invalid framing, or for a link without a connection. Messages
+    /// that a session refuses are reported as [`Event::MessagesLost`].
     NotSent {
         /// Number of messages.
         messages: u64,
     },
-    /// A sequence number reset was refused: a Logon or Logout is in progress, or the session is logged on in
-    /// FIX 4.0.
+    /// A reset of the sequence numbers was refused, because a Logon or Logout is in progress, or because the session
+    /// is logged on in FIX 4.0.
     NotReset {
         /// The session.
         session: SessionId,
     },
-    /// Application messages of a session will never be sent: they were refused, or waited when the sequence numbers
-    /// were reset. Many messages are reported in several events. Messages that waited when the process ended are not
-    /// reported.
+    /// Application messages of a session will never be sent: they were refused, or they waited when the sequence
+    /// numbers were reset. Many messages are reported in several events. Messages that waited when the process ended
+    /// are not reported.
     MessagesLost {
         /// The session.
         session: SessionId,
@@ -337,18 +339,18 @@ pub enum Event {
         messages: u64,
         /// The reason.
         why: MessageLoss,
-        /// Each message by MsgType and id, with its MsgSeqNum if it has one: `MsgSeqNum 4 D 11=A1, MsgSeqNum 5 F
-        /// 11=A2`.
+        /// Each message with MsgType and id, and with its MsgSeqNum if it has one:
+        /// `MsgSeqNum 4 D 11=A1, MsgSeqNum 5 F 11=A2`.
         what: String,
     },
-    /// The peer's Logon has another HeartBtInt(108) than ours.
+    /// HeartBtInt(108) in the peer's Logon differs from ours.
     HeartBtIntDiffers {
         /// The session.
         session: SessionId,
         /// The peer's interval and ours; ours is used.
         interval: OtherHeartBtInt,
     },
-    /// NextExpectedMsgSeqNum(789) in the peer's Logout was above our next MsgSeqNum, which was set to it.
+    /// NextExpectedMsgSeqNum(789) in the peer's Logout was above our next MsgSeqNum, so ours was set to that value.
     NumberMovedOn {
         /// The session.
         session: SessionId,
@@ -357,43 +359,43 @@ pub enum Event {
         /// Our new next MsgSeqNum.
         next: u64,
     },
-    /// The application panicked while handling messages, which were rejected.
+    /// The application panicked while it handled messages; these were rejected.
     Panicked {
         /// Number of messages.
         messages: u64,
     },
-    /// The journal failed: nothing more is sent, and the engine stops.
+    /// The journal failed. Nothing more is sent, and the engine stops.
     JournalFailed {
         /// The journal's error.
         error: String,
     },
-    /// The journal ended with an incomplete record, which was cut off when it was opened.
+    /// The journal ended with an incomplete record, which was cut off when the journal was opened.
     JournalCut {
-        /// The data cut off.
+        /// The data that was cut off.
         cut: Torn,
     },
-    /// A fault in the journal's files; the journal itself still works.
+    /// The journal's files have a fault, but the journal still works.
     JournalTrouble {
         /// The fault.
         trouble: JournalTrouble,
     },
-    /// A message or event log cannot be written. It is retried, and then continues where it stopped.
+    /// A message or event log cannot be written. The log tries again, and then continues where it stopped.
     LogFailed {
         /// The fault.
         error: String,
     },
-    /// Segments of the journal were removed before a message log had read them completely: their messages are missing
-    /// from the log.
+    /// Segments of the journal were removed before a message log had read them completely. Their messages are missing
+    /// in the log.
     LogIncomplete {
         /// The log: `files` or `sql`.
         log: &'static str,
-        /// The first of these segments, by number.
+        /// Number of the first segment that was removed.
         first: u32,
         /// The last one.
         last: u32,
     },
-    /// A message or event log that could not be written resumes. Nothing is missing in it, except as reported by
-    /// [`Event::LogIncomplete`].
+    /// A message or event log that could not be written has resumed. Nothing is missing in it, except what
+    /// [`Event::LogIncomplete`] reports.
     LogResumed {
         /// The log: `files` or `sql`.
         log: &'static str,
@@ -403,13 +405,13 @@ pub enum Event {
         /// The log: `files`.
         log: &'static str,
     },
-    /// Events of one kind were more frequent than [`Limits::events_per_second`](crate::Limits).
+    /// Events of one kind occurred more often than [`Limits::events_per_second`](crate::Limits) allows.
     Suppressed {
         /// The session of these events, if any.
         session: Option<SessionId>,
         /// The kind of the events, as text.
         kind: &'static str,
-        /// Number of unreported events.
+        /// Number of events that were not reported.
         events: u64,
     },
 }
@@ -459,7 +461,7 @@ impl Event {
         }
     }
 
-    /// The kind of the event, as text. The rate limit counts each kind and session.
+    /// The kind of the event, as text. The rate limit counts events by kind and session.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Listening { .. } => "listening",

@@ -1,4 +1,5 @@
-//! Flush: writes committed messages, one write per session, and the rest when its socket is writable.
+//! Flush: writes committed messages, with one write per session. What a socket does not accept is written when the
+//! socket is writable again.
 
 use std::ops::Range;
 
@@ -14,19 +15,19 @@ use crate::line::link::Link;
 use crate::line::output::Gate;
 use crate::line::{gate, leaves_out_sync};
 
-/// From this number of bytes on, the outbox is written before more messages are read.
+/// When the outbox has this number of bytes, it is written before more messages are read.
 pub(crate) const FLUSH_BYTES: usize = 64 << 10;
 
 impl<D: Disk> Core<D> {
-    /// Whether enough is committed to send it before reading more.
+    /// Whether so much is committed that it must be sent before more is read.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         let count = self.outbox.entries().len();
         count >= self.full_messages || self.outbox.bytes(0..count).len() >= self.full_bytes
     }
 
-    /// Writes committed messages: one write for all messages of a session, in order. Afterwards [`Core::failed`] lists
-    /// connections that failed.
+    /// Writes the committed messages, with one write for all messages of a session, in order. Afterwards
+    /// [`Core::failed`] lists the connections that failed.
     #[inline]
     pub(crate) fn flush(&mut self, host: &mut impl Host) -> Result<(), JournalError> {
         let mut count = self.outbox.entries().len();
@@ -56,7 +57,7 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// Whether the outbox has messages of several sessions, or notes beside messages.
+    /// Whether the outbox has messages of several sessions, or notes in addition to messages.
     fn is_mixed(&self) -> bool {
         let entries = self.outbox.entries();
         entries
@@ -64,8 +65,8 @@ impl<D: Disk> Core<D> {
             .any(|entry| entry.session != entries[0].session)
     }
 
-    /// A session that has ended has messages and a Logout that its socket has not accepted yet: writes as many as it
-    /// accepts at once.
+    /// Writes the messages and the Logout of a session that has ended, which its socket has not accepted yet: as many
+    /// as it accepts at once.
     pub(crate) fn say_farewell(&mut self, host: &mut impl Host, session: usize) {
         let line = &mut self.lines[session];
         let ended = line.link.filter(|link| link.ended_before().is_some());
@@ -78,7 +79,7 @@ impl<D: Disk> Core<D> {
                 .output
                 .pump(host, conn, journal, id, Gate::Open, u64::MAX);
             if pumped.is_err() {
-                // The connection is about to be closed; the journal has the rest.
+                // The connection is about to be closed; the journal has the messages that were not written.
                 return;
             }
         }
@@ -118,7 +119,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Whether messages of a session wait: for its socket, for its rate limit, or for a running resend.
+    /// Handles messages of a session that wait: for the socket, for the rate limit, or for a running resend.
     #[cold]
     fn note_backlog(&mut self, session: usize) {
         let line = &mut self.lines[session];
@@ -138,7 +139,7 @@ impl<D: Disk> Core<D> {
         self.set_busy(session);
     }
 
-    /// A socket that accepts nothing is watched.
+    /// Starts to watch a socket that accepts nothing.
     fn note_stall(&mut self, session: usize) {
         let line = &mut self.lines[session];
         if let Some(until) = line.output.stalls_at(self.clock, self.stall_time) {
@@ -147,7 +148,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// The session is checked every turn until none of its messages wait.
+    /// Makes the engine check the session in every turn until none of its messages wait.
     pub(crate) fn set_busy(&mut self, session: usize) {
         if !std::mem::replace(&mut self.lines[session].is_busy, true) {
             self.busy.push(session);
@@ -167,8 +168,8 @@ impl<D: Disk> Core<D> {
             && line.output.can_write(line.gate(), resends)
     }
 
-    /// Writes messages waiting for a session's socket, and a few messages of a running resend. Returns whether the
-    /// session still has messages that wait.
+    /// Writes messages that wait for a session's socket, and a few messages of a running resend. Returns whether
+    /// messages of the session still wait.
     pub(crate) fn pump(
         &mut self,
         now: Now,
@@ -218,12 +219,12 @@ impl<D: Disk> Core<D> {
         self.note_stall(session);
         let line = &self.lines[session];
         self.timers.session(session, line.wake);
-        // Sessions waiting for their socket continue when it is writable.
+        // A session that waits for its socket continues when the socket is writable.
         let waits = line.output.has_backlog() || line.session.replay_due().is_some();
         Ok(waits && !line.output.is_blocked())
     }
 
-    /// Takes the session's next timer into account.
+    /// Sets the timer for the session's next due time.
     #[inline]
     pub(crate) fn note_due(&mut self, session: usize) {
         let line = &self.lines[session];

@@ -1,4 +1,4 @@
-//! One link: its connection, and the frames that wait for it.
+//! One link: its connection, and the frames that wait for the connection.
 //!
 //! ```text
 //!             connected                   hang-up, bytes not yet written
@@ -7,8 +7,8 @@
 //!      +------------------------+---------------------------------------------+
 //! ```
 //!
-//! Each connection is an epoch of the journal: its frames count from 1, and frames of an earlier connection are not
-//! sent.
+//! Each connection is an epoch of the journal: its frames are counted from 1, and frames of an earlier connection are
+//! not sent.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -25,10 +25,11 @@ use crate::line::flow::Pacer;
 use crate::line::link::Leaving;
 use crate::line::output::{Gate, Output};
 
-/// How long the last frames of a connection that the application closes may wait for the socket.
+/// When the application closes a connection, how long the last frames may wait for the socket.
 pub(crate) const FAREWELL: Nanos = Nanos::from_secs(2);
 
-/// How long a connection without a complete frame blocks other connections. It is not a peer, which would send at once.
+/// A connection blocks other connections for this time while it has no complete frame. After this time it cannot be a
+/// peer, because a peer would send at once.
 const SILENT: Nanos = Nanos::from_secs(1);
 
 /// One link.
@@ -40,20 +41,21 @@ pub(crate) struct FrameLink {
     pub(crate) journal: JournalId,
     /// Number of connections, as counted in the journal.
     pub(crate) epoch: u32,
-    /// Number of frames received on the connection, or on the last one.
+    /// Number of frames received on the present connection, or on the last one.
     pub(crate) frames_in: u64,
-    /// The number of its next frame.
+    /// The number of the next frame to be sent on the connection.
     pub(crate) next_out: u64,
     pub(crate) up: Option<Up>,
     pub(crate) dialler: Option<Dialler>,
     pub(crate) door: Option<Door>,
     pub(crate) output: Output,
     pub(crate) pacer: Option<Pacer>,
-    /// Numbers of committed frames with secrets that the journal does not have, until they are passed to the output.
+    /// Numbers of committed frames whose secrets the journal does not have. They are kept until the frames are passed
+    /// to the output.
     pub(crate) secret: Vec<u64>,
     /// Whether the link is listed in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,
-    /// When the rate limit or a stalled peer must be checked.
+    /// Time at which the rate limit or a stalled peer must be checked.
     pub(crate) wake: Mono,
     pub(crate) connections: u64,
 }
@@ -66,26 +68,26 @@ pub(crate) struct Up {
     pub(crate) since: Mono,
     /// Bytes of complete frames received.
     pub(crate) bytes_in: u64,
-    /// The last frame passed to the output: written, or waiting there.
+    /// Number of the last frame passed to the output: it is written, or waits there.
     pub(crate) given: u64,
-    /// Whether the application is closing it: nothing more is accepted from either side.
+    /// Whether the application is closing the connection. If so, no more frames are accepted from either side.
     pub(crate) is_closing: bool,
-    /// Whether the socket has failed: nothing more is written.
+    /// Whether the socket has failed. If so, nothing more is written.
     pub(crate) has_failed: bool,
-    /// Set when the connection is closing and its last frames wait for the socket.
+    /// Set while the connection is closing and its last frames wait for the socket.
     pub(crate) leaving: Option<Leaving>,
 }
 
-/// The listening address of an acceptor.
+/// The listening address of a link that accepts connections.
 pub(crate) struct Door {
     pub(crate) listener: ListenerId,
     pub(crate) at: SocketAddr,
-    /// When to listen again after a failure; `None` unless the last accept failed.
+    /// Time to listen again after a failed accept; `None` if the last accept did not fail.
     pub(crate) retry: Option<Mono>,
 }
 
 impl FrameLink {
-    /// A link without a connection; `room` is the maximum size of one flush for it, bytes.
+    /// A link without a connection. `room` is the maximum size of one flush for the link, bytes.
     pub(crate) fn new(
         id: SessionId,
         config: LinkConfig,
@@ -118,12 +120,12 @@ impl FrameLink {
         &self.config
     }
 
-    /// The socket options of its connections.
+    /// The socket options for the link's connections.
     pub(crate) fn socket_options(&self) -> SocketOptions {
         self.config.transport.socket_options()
     }
 
-    /// A new connection without frames so far: they count from 1.
+    /// Begins a new connection: its frames are counted from 1.
     pub(crate) fn connect(&mut self, now: Mono, conn: ConnId) {
         self.output.reset();
         self.secret.clear();
@@ -141,13 +143,13 @@ impl FrameLink {
         });
     }
 
-    /// Whether the connection gives way to another one: its peer has sent no complete frame for too long.
+    /// Whether the connection gives way to another one, because its peer has sent no complete frame for too long.
     pub(crate) fn gives_way(&self, now: Mono) -> bool {
         let up = self.up.filter(|up| up.leaving.is_none());
         up.is_some_and(|up| up.bytes_in == 0 && now >= up.since + SILENT)
     }
 
-    /// Nothing more is written to this connection.
+    /// Marks the connection as failed: nothing more is written to it.
     pub(crate) fn fail(&mut self) {
         if let Some(up) = &mut self.up {
             up.has_failed = true;
@@ -158,7 +160,7 @@ impl FrameLink {
         self.up.and_then(|up| up.leaving)
     }
 
-    /// The number of the next frame, if one may be written.
+    /// The number for the next frame, if a frame may be written.
     pub(crate) fn take_number(&mut self) -> Option<u64> {
         self.up.filter(|up| !up.is_closing)?;
         let number = self.next_out;
@@ -166,7 +168,7 @@ impl FrameLink {
         Some(number)
     }
 
-    /// Writes frames that are adjacent in the outbox and committed.
+    /// Writes committed frames that are adjacent in the outbox.
     pub(crate) fn send(
         &mut self,
         now: Mono,
@@ -195,7 +197,7 @@ impl FrameLink {
                 let count = frames().count() as u64;
                 let mut places = run.clone();
                 let mut passed = 0;
-                // The first one that must wait: all others wait after it.
+                // The first frame that must wait; all later frames wait after it.
                 let late = places.find(|at| {
                     let is_late = passed == left;
                     passed += u64::from(!outbox.entries()[*at].is_discarded());
@@ -212,7 +214,7 @@ impl FrameLink {
                     false => Ok(()),
                 };
                 let waits = (late..run.end).filter(|at| !outbox.entries()[*at].is_discarded());
-                // Unwritten frames must not be written later.
+                // After a failure, unwritten frames must not be written later.
                 if first.is_ok() {
                     waits.for_each(|at| self.output.defer_entry(outbox, at));
                 }
@@ -229,7 +231,7 @@ impl FrameLink {
         sent
     }
 
-    /// Keeps the unmasked bytes of queued frames with secrets in memory: the journal only has masked ones.
+    /// Keeps in memory the bytes of queued frames with secrets. The journal has them only masked.
     #[cold]
     fn keep_secrets(&mut self, outbox: &Outbox, run: Range<usize>) {
         let (_, next) = self.output.unwritten();
@@ -246,20 +248,20 @@ impl FrameLink {
         }
     }
 
-    /// Frames that may be written now.
+    /// Number of frames that may be written now.
     pub(crate) fn allowance(&mut self, now: Mono) -> u64 {
         let pacer = self.pacer.as_mut();
         pacer.map_or(u64::MAX, |pacer| pacer.allowance(now))
     }
 
-    /// The last frame that the socket has accepted completely.
+    /// The number of the last frame that the socket has accepted completely.
     ///
-    /// Frames accepted only in part, or not at all, are at the end of the output. A frame that the journal no longer
-    /// has counts as accepted; only a journal in memory can lose one.
+    /// Frames that were accepted only in part, or not at all, are at the end of the output. A frame that the journal
+    /// no longer has counts as accepted; only a journal in memory can lose a frame.
     ///
     /// # Errors
     ///
-    /// When a frame cannot be read from the journal: then the accepted one is unknown.
+    /// A frame cannot be read from the journal, so the number is unknown.
     pub(crate) fn written<D: Disk>(&self, journal: &mut Journal<D>) -> Result<u64, JournalError> {
         let Some(up) = self.up else { return Ok(0) };
         let (mut rest, next) = self.output.unwritten();
@@ -273,7 +275,7 @@ impl FrameLink {
         Ok(last)
     }
 
-    /// All frames are written: the journal keeps none of them for this connection.
+    /// Releases all frames of this connection in the journal, because they are written.
     pub(crate) fn release<D: Disk>(&self, journal: &mut Journal<D>) {
         if let Some(up) = self.up {
             journal.release_before(self.journal, up.given + 1);

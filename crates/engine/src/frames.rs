@@ -1,4 +1,5 @@
-//! Frames of links on their way to the journal and the wire; like messages, but without a session.
+//! Frames of links on their way to the journal and to the socket. They are handled like messages, but have no
+//! session.
 
 use std::ops::Range;
 
@@ -12,15 +13,15 @@ use crate::journal::{Cause, Disk, JournalError, RecordKind};
 use crate::line::flow::Pacer;
 use crate::line::output::Gate;
 
-/// The index of a link in a list of sessions and links; `None` for a session.
+/// The index of a link in a list that mixes sessions and links; `None` for a session.
 #[inline]
 pub(crate) fn link_of(session: usize) -> Option<usize> {
     SessionId(session as u32).link()
 }
 
 impl<D: Disk> Core<D> {
-    /// Handles one frame: the application answers, and one record has it with its effects. Returns the application's
-    /// answer, and whether the frame has secrets.
+    /// Handles one frame: the application answers, and one record has the frame with its effects. Returns the answer,
+    /// and whether the frame has secrets.
     #[inline]
     pub(crate) fn receive_frame(
         &mut self,
@@ -41,7 +42,7 @@ impl<D: Disk> Core<D> {
         Ok((answer, has_secret))
     }
 
-    /// The journal gets a copy of an inbound frame, with its secrets masked.
+    /// Makes a copy of an inbound frame for the journal, with its secrets masked.
     #[cold]
     fn mask_inbound(&mut self, link: usize, frame: &[u8]) {
         let framing = &self.links[link].framing;
@@ -49,8 +50,8 @@ impl<D: Disk> Core<D> {
         self.redactor.copy_frame(INBOUND, frame, framing, masks);
     }
 
-    /// Notifies the application that a link is up or down, and records its messages under the link. The record of a new
-    /// connection is always written: with it the frames of the last one are dropped.
+    /// Notifies the application that a link is up or down, and records the messages of the application under the
+    /// link. For a new connection a record is always written, because it drops the frames of the last connection.
     pub(crate) fn tell_link(
         &mut self,
         now: Now,
@@ -66,7 +67,7 @@ impl<D: Disk> Core<D> {
         self.commit_link(now, link, kind, None, app)
     }
 
-    /// Numbers the messages in the outbox and stores them, with their cause, in one record about a link.
+    /// Numbers the messages in the outbox, and stores them with their cause in one record about a link.
     pub(crate) fn commit_link(
         &mut self,
         now: Now,
@@ -116,8 +117,8 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// Numbers a frame of a link, or closes its connection. Returns whether it must be stored; anything else is
-    /// discarded and counted.
+    /// Numbers a frame of a link, or closes the link's connection. Returns whether the frame must be stored; any
+    /// other frame is discarded and counted.
     #[inline(never)]
     pub(crate) fn seal_frame(&mut self, index: usize) -> bool {
         let Self {
@@ -155,8 +156,8 @@ impl<D: Disk> Core<D> {
         true
     }
 
-    /// Copies a frame that was just numbered for the journal, with its secrets masked. If it must wait, the link keeps
-    /// it in memory, since the journal lacks its secrets.
+    /// Copies a frame that just got its number for the journal, with its secrets masked. If the frame must wait, the
+    /// link keeps the original in memory, because the journal lacks the secrets.
     #[cold]
     fn mask_sealed(&mut self, index: usize) {
         let Self {
@@ -174,7 +175,7 @@ impl<D: Disk> Core<D> {
         link.secret.push(entry.seq);
     }
 
-    /// Writes frames of one link that are adjacent in the outbox; writes nothing for notes.
+    /// Writes the frames of one link that are adjacent in the outbox. Writes nothing for notes.
     #[inline(never)]
     pub(crate) fn send_frames(&mut self, host: &mut impl Host, session: usize, run: Range<usize>) {
         let link = link_of(session).and_then(|at| self.links.get_mut(at));
@@ -190,7 +191,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Frames of a link wait for its socket or its rate limit.
+    /// Handles frames of a link that wait for the socket or the rate limit.
     #[cold]
     fn note_link_backlog(&mut self, session: usize) {
         let Some(at) = link_of(session) else { return };
@@ -208,7 +209,7 @@ impl<D: Disk> Core<D> {
         self.set_link_busy(at);
     }
 
-    /// A socket that accepts nothing is watched.
+    /// Starts to watch a socket that accepts nothing.
     fn note_link_stall(&mut self, at: usize) {
         let link = &mut self.links[at];
         if let Some(until) = link.output.stalls_at(self.clock, self.stall_time) {
@@ -217,7 +218,7 @@ impl<D: Disk> Core<D> {
         self.timers.engine(link.due());
     }
 
-    /// The link is checked every turn until none of its frames wait.
+    /// Makes the engine check the link in every turn until none of its frames wait.
     pub(crate) fn set_link_busy(&mut self, at: usize) {
         let link = &mut self.links[at];
         if !std::mem::replace(&mut link.is_busy, true) {
@@ -235,8 +236,8 @@ impl<D: Disk> Core<D> {
             && link.output.can_write(Gate::Open, is_leaving)
     }
 
-    /// Writes frames waiting for a link's socket. Returns whether frames are left that can be written without waiting
-    /// for the socket.
+    /// Writes frames that wait for a link's socket. Returns whether frames are left that need not wait for the
+    /// socket.
     #[inline(never)]
     pub(crate) fn pump_link(&mut self, host: &mut impl Host, at: usize) -> bool {
         let clock = self.clock;

@@ -1,4 +1,4 @@
-//! Handle: other threads send messages, commands and requests to an engine.
+//! Handle: with it other threads send messages, commands and requests to an engine.
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,9 +16,9 @@ use crate::permit::PermissionRequest;
 
 /// Sends messages and commands to an engine from another thread.
 ///
-/// Each clone has a ring of its own, so that threads do not wait for each other. Commands of one handle are executed in
-/// order. The engine answers a request between two messages, after executing it: do not wait for answers on the
-/// engine's thread.
+/// Each clone has a ring of its own, so that threads do not wait for each other. The commands of one handle are
+/// executed in order. The engine answers a request between two messages, after it has executed it. So do not wait for
+/// an answer on the engine's thread.
 pub struct Handle {
     shared: Arc<Shared>,
     ring: Producer<u8>,
@@ -30,11 +30,12 @@ pub struct Handle {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The ring is full because the engine is behind: try again later.
+    /// The ring is full, because the engine is behind. Try again later.
     Full,
-    /// The message is longer than this number of bytes: the engine's `max_message`, or a whole ring.
+    /// The message is longer than allowed; the value is the limit in bytes: the engine's `max_message`, or the size
+    /// of a ring.
     TooLong(usize),
-    /// A name, a reason or the Text of an operator's Logout is longer than 1,024 bytes.
+    /// A name, a reason, or the Text(58) of an operator's Logout is longer than 1,024 bytes.
     TextTooLong,
     /// The engine has ended.
     Stopped,
@@ -74,13 +75,14 @@ impl Handle {
         }
     }
 
-    /// Sends a message with body fields written by `build`. The engine numbers and journals it when it handles it; the
-    /// session sets the fields of the standard header and trailer.
+    /// Sends a message whose body fields `build` writes. When the engine handles the message, it assigns the
+    /// MsgSeqNum and stores the message in the journal. The session sets the fields of the standard header and
+    /// trailer.
     ///
-    /// While the session is not logged on, the message still gets the next MsgSeqNum, and the peer receives it as a
-    /// possible duplicate when it requests it after the logon. If it could never be sent, it is refused, and
-    /// [`Event::MessagesLost`](crate::Event::MessagesLost) names it; with
-    /// [`refuse_before_logon`](SessionConfig::refuse_before_logon) this applies to every message before the logon.
+    /// If the session is not logged on, the message still gets the next MsgSeqNum. The peer requests it after the
+    /// logon and receives it as a possible duplicate. A message that could never be sent is refused, and
+    /// [`Event::MessagesLost`](crate::Event::MessagesLost) names it. With
+    /// [`refuse_before_logon`](SessionConfig::refuse_before_logon) every message before the logon is refused.
     ///
     /// ```
     /// use fixwire_engine::protocol::{SessionId, tag};
@@ -95,7 +97,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`SendError`]; nothing is sent then.
+    /// [`SendError`]; nothing was sent.
     pub fn send(
         &mut self,
         session: SessionId,
@@ -122,12 +124,12 @@ impl Handle {
         )
     }
 
-    /// Sends a message from the bytes of its body's fields, for example `11=A1|55=X|` with SOH for `|`. The caller is
-    /// responsible for their order and form.
+    /// Sends a message whose body fields are given as bytes, for example `11=A1|55=X|` with SOH instead of `|`. The
+    /// caller is responsible for the order and the form of the fields.
     ///
     /// # Errors
     ///
-    /// [`SendError`]; nothing is sent then.
+    /// [`SendError`]; nothing was sent.
     pub fn send_fields(
         &mut self,
         session: SessionId,
@@ -137,7 +139,7 @@ impl Handle {
         self.push(command::SEND, session, msg_type, fields)
     }
 
-    /// Starts the logout of a session; an initiator does not log on again by itself.
+    /// Starts the logout of a session. An initiator does not log on again by itself.
     ///
     /// # Errors
     ///
@@ -155,10 +157,10 @@ impl Handle {
         self.push(command::LOG_ON, session, b"", b"")
     }
 
-    /// Sends the application message that the session sent with this MsgSeqNum again, as a new one with PossResend(97)
-    /// = Y: for an order with an unknown state, for example because the peer has lost its data. The peer has to check
-    /// the ClOrdID. When the journal has no such message since the last reset, nothing is sent, and
-    /// [`Event::NotSent`](crate::Event::NotSent) reports it.
+    /// Sends again the application message that the session sent with this MsgSeqNum, as a new message with
+    /// PossResend(97)=Y. This is for an order whose state is unknown, for example because the peer has lost its data.
+    /// The peer must check the ClOrdID(11). When the journal has no such message since the last reset, nothing is
+    /// sent, and [`Event::NotSent`](crate::Event::NotSent) reports it.
     ///
     /// # Errors
     ///
@@ -171,11 +173,11 @@ impl Handle {
         self.push(command::SEND_AGAIN, session, b"", &seq.to_le_bytes())
     }
 
-    /// Resets the sequence numbers of a session to 1. While it is logged on, a Logon with ResetSeqNumFlag(141) asks the
-    /// peer to do the same; so does each later Logon of ours, also after a disconnect or restart, until the peer has
-    /// confirmed the reset. While it is not connected only our side is reset, without a message: agree on it with the
-    /// peer, or all messages since the peer's MsgSeqNum 1 are requested. When a reset is not possible,
-    /// [`Event::NotReset`](crate::Event::NotReset) reports it.
+    /// Resets the sequence numbers of a session to 1. If the session is logged on, a Logon with
+    /// ResetSeqNumFlag(141)=Y asks the peer to do the same. Each later Logon of ours asks again, also after a
+    /// disconnect or restart, until the peer has confirmed the reset. If the session is not connected, only our side
+    /// is reset, without a message. Agree on this with the peer: otherwise all messages since the peer's MsgSeqNum 1
+    /// are requested. When a reset is not possible, [`Event::NotReset`](crate::Event::NotReset) reports it.
     ///
     /// # Errors
     ///
@@ -188,7 +190,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`SendError`]; nothing is added then.
+    /// [`SendError`]; nothing was added.
     pub fn add_session(
         &mut self,
         config: SessionConfig,
@@ -197,8 +199,8 @@ impl Handle {
         self.ask(|answer| Request::Add { config, answer })
     }
 
-    /// Removes a session: it is logged out, no peer can log on to it, and its sequence numbers and waiting messages
-    /// stay in the journal for [`Handle::add_session`] with the same name.
+    /// Removes a session. It is logged out, and no peer can log on to it. Its sequence numbers and waiting messages
+    /// stay in the journal until [`Handle::add_session`] adds a session with the same name.
     ///
     /// # Errors
     ///
@@ -237,8 +239,8 @@ impl Handle {
         self.ask(|answer| Request::StatusOf { session, answer })
     }
 
-    /// The session with this name as in settings, such as `FIX.4.4:BROKER->CLIENT`, also a removed session; `None` for
-    /// an unknown name. Does not wait for the engine.
+    /// The session with this name, as in the settings: `FIX.4.4:BROKER->CLIENT`. Also finds a removed session; `None`
+    /// for an unknown name. Does not wait for the engine.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<SessionId> {
         let names = self.shared.names.lock();
@@ -246,13 +248,14 @@ impl Handle {
         names.get(name).copied()
     }
 
-    /// Executes an operation on a session for an operator. Before that the journal gets a note of the operator and the
-    /// reason, and [`Event::Operated`](crate::Event::Operated) reports it. An answered operation survives the end of
-    /// the process, and with durability `disk` a power failure.
+    /// Executes an operation on a session on behalf of an operator. Before that, a note with the operator and the
+    /// reason is written to the journal, and [`Event::Operated`](crate::Event::Operated) reports the operation. Once
+    /// the operation is answered, it survives the end of the process, and with durability `disk` also a power
+    /// failure.
     ///
     /// # Errors
     ///
-    /// [`SendError`]; nothing is done then.
+    /// [`SendError`]; nothing was done.
     pub fn operate(
         &mut self,
         session: SessionId,
@@ -273,12 +276,13 @@ impl Handle {
         })
     }
 
-    /// Sends a command to the application, see [`Application::on_command`](fixwire_protocol::Application::on_command);
-    /// the application answers it. The journal gets a note, as for [`operate`](Self::operate).
+    /// Sends a command to the application, which answers it; see
+    /// [`Application::on_command`](fixwire_protocol::Application::on_command). A note is written to the journal, as
+    /// for [`operate`](Self::operate).
     ///
     /// # Errors
     ///
-    /// [`SendError`]; the application does not receive it then.
+    /// [`SendError`]; the application does not receive the command.
     pub fn command(
         &mut self,
         command: &[u8],
@@ -313,9 +317,10 @@ impl Handle {
         self.ask(|answer| Request::Query { query, answer })
     }
 
-    /// Asks whether an operator may do something: the application's settings decide, or the engine's configuration. A
-    /// refusal is recorded in the journal, and [`Event::OperationRefused`](crate::Event::OperationRefused) reports it.
-    /// A program needs no permission for its own actions.
+    /// Asks whether an operator has the right to do something. The application's settings decide; without operators
+    /// there, the engine's configuration. A refusal is recorded in the journal, and
+    /// [`Event::OperationRefused`](crate::Event::OperationRefused) reports it. A program needs no permission for its
+    /// own actions.
     ///
     /// # Errors
     ///
@@ -328,7 +333,7 @@ impl Handle {
         self.ask(|answer| Request::Permit { asked, answer })
     }
 
-    /// Reports a request that was refused before it reached the engine, as an
+    /// Reports a request that was refused before it reached the engine, as
     /// [`Event::OperationRefused`](crate::Event::OperationRefused).
     ///
     /// # Errors
@@ -339,8 +344,8 @@ impl Handle {
             .map(drop)
     }
 
-    /// Reopens the files of message and event logs after they were renamed: from now on text goes into files with the
-    /// configured names. [`Event::LogReopened`](crate::Event::LogReopened) reports when that is done.
+    /// Reopens the files of message and event logs after they were renamed, so that text is written to new files with
+    /// the configured names. [`Event::LogReopened`](crate::Event::LogReopened) reports when this is done.
     ///
     /// # Errors
     ///
@@ -349,7 +354,7 @@ impl Handle {
         self.push(command::REOPEN_LOGS, SessionId(0), b"", b"")
     }
 
-    /// Stops the engine: sessions are logged out, then [`Engine::run`](crate::Engine::run) returns.
+    /// Stops the engine: it logs the sessions out, and then [`Engine::run`](crate::Engine::run) returns.
     ///
     /// # Errors
     ///
@@ -358,7 +363,7 @@ impl Handle {
         self.push(command::STOP, SessionId(0), b"", b"")
     }
 
-    /// Sends a request; the receiver gets the answer.
+    /// Sends a request; the returned receiver gets the answer.
     fn ask<T>(
         &mut self,
         request: impl FnOnce(Sender<T>) -> Request,

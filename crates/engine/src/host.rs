@@ -1,4 +1,4 @@
-//! The world below the engine: the operating system, or a simulated one.
+//! The host of the engine: the operating system, or a simulation of it.
 
 // Programs use it through `fixwire::harness`.
 #[doc(hidden)]

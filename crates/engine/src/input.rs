@@ -1,15 +1,16 @@
-//! Input buffer: bytes received on a connection that are not yet messages.
+//! Input buffer: bytes that a connection has received and that are not handled yet.
 
 use std::io;
 
 use crate::host::{ConnId, Host};
 
-/// Maximum size of one read, some 40 orders: their answers are written after all of them, and other connections wait,
-/// too; a smaller value would cause more writes.
+/// Maximum size of one read in bytes, about 40 orders. The answers to all of them are written after the last one, and
+/// other connections wait meanwhile; a smaller value would cause more writes.
 pub(crate) const READ: usize = 8 << 10;
-/// Maximum size of one read when answers wait for a disk sync, which takes longer than a write.
+/// Maximum size of one read in bytes, when answers wait for a sync of the disk. A sync takes longer than a write.
 const READ_SYNCED: usize = 256 << 10;
-/// An incomplete message is moved to the front when this number of bytes before it are consumed.
+/// An incomplete message is moved to the front of the buffer when at least this number of bytes before it were
+/// consumed.
 const MOVE_FROM: usize = 64 << 10;
 
 /// Maximum number of bytes that an engine reads at once.
@@ -26,7 +27,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// The whole memory of the buffer. The system provides pages on first use.
+    /// A buffer of this size. The system provides its pages on first use.
     pub(crate) fn new(size: usize) -> Self {
         Self {
             bytes: vec![0; size].into_boxed_slice(),
@@ -40,8 +41,8 @@ impl Input {
         (0..count).map(|_| Self::new(size)).collect()
     }
 
-    /// Reads once: at most `most` bytes, or as many bytes as are already unread if these are more, so that a long
-    /// message needs few reads. Returns the number of bytes, 0 at the end of the stream.
+    /// Reads once. The read takes at most `most` bytes; or, if more bytes are unread already, at most as many as
+    /// those, so that a long message needs few reads. Returns the number of bytes; 0 at the end of the stream.
     #[inline]
     pub(crate) fn fill(
         &mut self,
@@ -64,14 +65,14 @@ impl Input {
         Ok(count)
     }
 
-    /// Whether unread bytes must be moved to make room. They are never longer than the consumed bytes before them,
-    /// unless they reach the end, so bytes are moved about once.
+    /// Whether unread bytes must be moved to make room. Unless they reach the end of the buffer, they are never
+    /// longer than the consumed bytes before them; so each byte is moved about once.
     fn must_move(&self) -> bool {
         let unread = self.end - self.start;
         self.end == self.bytes.len() || (self.start >= MOVE_FROM && unread <= self.start)
     }
 
-    /// Received bytes that are not consumed.
+    /// Received bytes that are not consumed yet.
     #[inline]
     pub(crate) fn unread(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
@@ -88,14 +89,14 @@ impl Input {
         self.bytes.len()
     }
 
-    /// Discards its bytes and overwrites them.
+    /// Discards the bytes of the buffer and overwrites them, because they may contain secrets.
     pub(crate) fn wipe(&mut self) {
         self.bytes[..self.end].fill(0);
         std::hint::black_box(&self.bytes);
         self.clear();
     }
 
-    /// Overwrites the first part of the buffer, which was consumed or is about to be consumed.
+    /// Overwrites the first `count` bytes, which were consumed or are about to be consumed.
     pub(crate) fn blank(&mut self, count: usize) {
         let end = (self.start + count).min(self.end);
         self.bytes[self.start..end].fill(0);
@@ -107,12 +108,12 @@ impl Input {
         self.end = 0;
     }
 
-    /// Whether the buffer is full, so that no message can become complete.
+    /// Whether the buffer is full, so that its first message can never become complete.
     pub(crate) fn is_full(&self) -> bool {
         self.end - self.start == self.bytes.len()
     }
 
-    /// Takes over the content of another buffer, which is not longer than this one.
+    /// Takes over the content of another buffer. The content must fit into this one.
     pub(crate) fn take_over(&mut self, other: &mut Self) {
         let unread = other.unread();
         self.bytes[..unread.len()].copy_from_slice(unread);

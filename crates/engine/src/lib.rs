@@ -1,8 +1,7 @@
 //! The engine: sockets, the journal and the turn around the sessions.
 //!
-//! An [`Engine`] runs the sessions of an [`EngineConfig`] for one
-//! [`Application`](protocol::Application), on one thread that owns all of it. [`Engine::run`] is
-//! this loop:
+//! An [`Engine`] runs the sessions of an [`EngineConfig`] for one [`Application`](protocol::Application), on one
+//! thread, which owns all of it. [`Engine::run`] is this loop:
 //!
 //! ```text
 //! while !stopped {
@@ -14,8 +13,8 @@
 //! }
 //! ```
 //!
-//! Other threads use a [`Handle`]. Failures are an [`EngineError`]; an [`Event`] reports everything else. Programs use
-//! the crate `fixwire`, which includes all of this.
+//! Other threads use a [`Handle`]. Failures are returned as [`EngineError`]; an [`Event`] reports everything else.
+//! Programs use the crate `fixwire`, which includes this crate.
 #![forbid(unsafe_code)]
 
 mod bucket;

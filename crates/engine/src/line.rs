@@ -1,4 +1,4 @@
-//! One session: its state, settings, connection and waiting messages.
+//! One session: its state, its settings, its connection, and the messages that wait for the connection.
 
 pub(crate) mod dialler;
 pub(crate) mod flow;
@@ -32,8 +32,8 @@ use output::{Gate, Output};
 use resending::{Resending, Resent};
 use trail::Trail;
 
-/// One session with everything except its receive buffer, in which messages are decoded in place while the rest
-/// changes.
+/// One session, with everything except its receive buffer. Messages are decoded in place in that buffer while the
+/// rest of the session changes.
 pub(crate) struct Line {
     pub(crate) session: Session,
     pub(crate) config: SessionConfig,
@@ -43,8 +43,8 @@ pub(crate) struct Line {
     pub(crate) dialler: Option<Dialler>,
     pub(crate) output: Output,
     pub(crate) resending: Option<Resending>,
-    /// The first MsgSeqNum that no connection has sent: messages left by the last one, and messages since its end.
-    /// `None`: no message waits for a connection.
+    /// The first MsgSeqNum that was sent on no connection. Such messages were left over by the last connection, or
+    /// were committed after it ended. `None`: no message waits for a connection.
     pub(crate) unsent_from: Option<u64>,
     /// Our next MsgSeqNum when the connection began, before our Logon.
     pub(crate) began_at: u64,
@@ -55,32 +55,33 @@ pub(crate) struct Line {
     pub(crate) presence: Presence,
     /// Whether an operator has disabled logons.
     pub(crate) disabled: bool,
-    /// The sequence numbers to set when its connection has ended.
+    /// The sequence numbers to be set when the connection of the session has ended.
     pub(crate) numbers: Option<Box<Numbers>>,
     pub(crate) throttle: Option<Inbound>,
     pub(crate) pacer: Option<Pacer>,
     pub(crate) trail: Trail,
-    /// The MsgSeqNums to which the peer's Rejects have referred.
+    /// The MsgSeqNums to which Rejects of the peer have referred.
     pub(crate) rejected: RejectedNumbers,
-    /// When the throttle, the rate limit or a stalled peer must be checked.
+    /// Time at which the throttle, the rate limit or a stalled peer must be checked.
     pub(crate) wake: Mono,
-    /// The application's answer to the Logon that is about to be handled; `None` when it was not asked before.
+    /// The application's answer to the Logon that is about to be handled; `None` when the application was not asked
+    /// yet.
     pub(crate) asked_ahead: Option<Result<(), String>>,
     pub(crate) counters: Counters,
-    /// The last text about the end of this connection, see
+    /// The last text that explains the end of the connection, see
     /// [`Event::Disconnected`](crate::Event::Disconnected).
     pub(crate) detail: PeerText,
-    /// The text of the peer's last Logout; `None` without one since the start.
+    /// The text of the peer's last Logout; `None` if the peer has sent none since the start.
     pub(crate) last_logout: Option<PeerText>,
-    /// The text of the peer's Logout on this connection; empty before it.
+    /// The text of the peer's Logout on this connection; empty before it arrives.
     pub(crate) logout: Vec<u8>,
-    /// The open gap that was reported to the operator, if any: first and last missing MsgSeqNum.
+    /// The open gap that was reported to the operator, if any: its first and its last MsgSeqNum.
     pub(crate) gap: Option<(u64, u64)>,
     /// The running resend, if any.
     pub(crate) resent: Option<Resent>,
 }
 
-/// Sequence numbers that an operator sets.
+/// Sequence numbers that an operator has requested to set.
 pub(crate) struct Numbers {
     pub(crate) next_in: Option<u64>,
     pub(crate) next_out: Option<u64>,
@@ -94,13 +95,13 @@ pub(crate) struct Numbers {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Presence {
     There,
-    /// The session was removed, and its connection is still ending.
+    /// The session was removed, but its connection has not ended yet.
     Removing,
-    /// The session was removed; its index and its sequence numbers are kept in case it is added again.
+    /// The session was removed. Its index and its sequence numbers are kept, in case it is added again.
     Removed,
 }
 
-/// A planted fault: whether the data about to be written before this flush is not synced.
+/// A planted fault, for tests: whether the data to be written before this flush is not synced.
 #[inline(always)]
 pub(crate) fn leaves_out_sync(lines: &[Line], flush: u64) -> bool {
     let mut lines = lines.iter();
@@ -110,7 +111,7 @@ pub(crate) fn leaves_out_sync(lines: &[Line], flush: u64) -> bool {
 }
 
 impl Line {
-    /// A planted fault: whether this message must not be sent because of an event of this session.
+    /// A planted fault, for tests: whether this message must not be sent, because of what happened to the session.
     #[inline(always)]
     pub(crate) fn withholds(&self, msg_type: &[u8]) -> bool {
         canary::is(PlantedFault::SkipResend) && msg_type == b"2" && self.counters.connections > 1
@@ -120,14 +121,14 @@ impl Line {
                 && self.counters.delivered % 100 == 99
     }
 
-    /// Whether the session is not connected and outside its schedule.
+    /// Whether the session is not connected and is outside its schedule.
     #[inline]
     pub(crate) fn is_out_of_hours(&self) -> bool {
         self.link.is_none() && self.hours.as_ref().is_some_and(|hours| hours.shut)
     }
 
-    /// A session without a connection, which may use `trail` bytes of log an hour; `room` is the maximum size of one
-    /// flush for it, bytes.
+    /// A session without a connection. It may use `trail` bytes of log an hour; `room` is the maximum size of one
+    /// flush for the session, bytes.
     pub(crate) fn new(
         session: Session,
         config: SessionConfig,
@@ -179,7 +180,8 @@ impl Line {
         }
     }
 
-    /// Records that numbered messages wait for the next logon. Returns whether they are the first messages that wait.
+    /// Records that messages with MsgSeqNums wait for the next logon. Returns whether they are the first messages
+    /// that wait.
     #[cold]
     pub(crate) fn note_unsent(&mut self, outbox: &Outbox, run: Range<usize>) -> bool {
         let mut new = outbox.entries()[run].iter();
@@ -192,12 +194,12 @@ impl Line {
         is_first && first.is_some()
     }
 
-    /// The connection ends: its unsent messages wait for the next one.
+    /// Keeps track of the unsent messages when the connection ends: they wait for the next connection.
     pub(crate) fn keep_unsent(&mut self) {
         self.unsent_from = self.first_unsent();
     }
 
-    /// Takes the first MsgSeqNum that waits for a connection, if any; afterwards none waits.
+    /// Takes the first MsgSeqNum that waits for a connection, if any. Afterwards no message counts as waiting.
     pub(crate) fn take_unsent_from(&mut self) -> Option<u64> {
         let first = self.first_unsent();
         self.unsent_from = None;
@@ -216,7 +218,7 @@ impl Line {
         self.link.map(|link| link.conn)
     }
 
-    /// Whether the application was notified that it is, or was, logged on over this connection.
+    /// Whether the application was notified of a logon over this connection.
     #[inline]
     pub(crate) fn was_logged_on(&self) -> bool {
         self.link.is_some_and(|link| link.was_logged_on())
@@ -229,7 +231,8 @@ impl Line {
         link.and_then(Link::ended_before) == Some(flush)
     }
 
-    /// The connection of a session that has ended and whose last messages wait for the socket; otherwise `None`.
+    /// How the connection of a session that has ended waits for the socket to accept the last messages; otherwise
+    /// `None`.
     #[inline]
     pub(crate) fn leaving(&self) -> Option<Leaving> {
         self.link.as_ref().and_then(Link::leaving)
@@ -292,7 +295,7 @@ impl Line {
         }
     }
 
-    /// The messages that may be written now; after the end of the session, everything committed before it.
+    /// Which messages may be written now. After the end of the session, everything that was committed before its end.
     pub(crate) fn gate(&self) -> Gate {
         match self.leaving() {
             Some(_) => Gate::Open,
@@ -301,7 +304,7 @@ impl Line {
     }
 }
 
-/// The messages of a session that may be written now.
+/// Which messages of a session may be written now.
 #[inline]
 pub(crate) fn gate(session: &Session) -> Gate {
     if !session.is_logged_on() {

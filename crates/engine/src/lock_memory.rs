@@ -18,7 +18,8 @@ pub(crate) fn lock_memory() -> Result<(), EngineError> {
     let may_exceed =
         capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
     if let (Some(limit), false) = (limit, may_exceed) {
-        // Checked even for a high limit: a later mapping above it would fail, such as a journal segment.
+        // Check this even if the limit is high: a later mapping that exceeds it would fail, for example a journal
+        // segment.
         let source = io::ErrorKind::PermissionDenied.into();
         return Err(EngineError::MemoryNotLocked {
             limit: Some(limit),

@@ -1,4 +1,4 @@
-//! Notes of the application in the journal: a sequence of numbered bytes, stored like messages of a session.
+//! Notes of the application in the journal: byte sequences, numbered and stored like the messages of a session.
 
 use fixwire_protocol::outbox::stored_note;
 use fixwire_protocol::{Application, Ledger, Now, Outbox};
@@ -7,10 +7,10 @@ use crate::canary::{self, PlantedFault};
 use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, NOTES, RecordKind};
 use crate::journal::{JournalConfig, JournalTrouble, Recalled, Torn, is_notes, notes_name};
 
-/// The application's checkpoint writer, and its restored checkpoint.
+/// What writes the application's checkpoints, and the checkpoint that was restored.
 pub(crate) type Folded = Option<(Box<dyn Ledger>, Recalled)>;
 
-/// The notes' session in the journal, and the number of the next note.
+/// The session of the notes in the journal, and the number of the next note.
 pub(crate) struct Notes {
     id: Option<JournalId>,
     name: String,
@@ -18,7 +18,8 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Opens the journal, and restores the application from the newest checkpoint. Also returns the data cut off.
+    /// Opens the journal, and restores the application from its newest checkpoint. Also returns the data that was cut
+    /// off.
     pub(crate) fn open<D: Disk>(
         disk: D,
         config: JournalConfig,
@@ -35,7 +36,7 @@ impl Notes {
         Ok((journal, recovered.torn, Some((ledger, recalled))))
     }
 
-    /// Passes the application the notes after the checkpoint. Also returns the events for the operator.
+    /// Passes the notes after the checkpoint to the application. Also returns the events for the operator.
     pub(crate) fn recover<D: Disk>(
         journal: &mut Journal<D>,
         app: &mut impl Application,
@@ -90,7 +91,8 @@ impl Notes {
         Ok(())
     }
 
-    /// Compares the state with the hash recorded at a clean stop; `None` when they are equal, or no hash was recorded.
+    /// Compares the state with the hash that the last clean stop recorded; `None` when both are equal, or when no
+    /// hash was recorded.
     fn compare<D: Disk>(
         &self,
         journal: &Journal<D>,
@@ -109,7 +111,7 @@ impl Notes {
         Some(JournalTrouble::NotFolded { error })
     }
 
-    /// At a clean stop: records the hash of the application's state, for the next fold and the next start.
+    /// At a clean stop, records the hash of the application's state, for the next checkpoint and the next start.
     pub(crate) fn state_hash<D: Disk>(
         &self,
         now: Now,
@@ -142,8 +144,8 @@ impl Notes {
         Ok(())
     }
 
-    /// Stores notes without an inbound message; discards everything else in the outbox, which belongs to no session,
-    /// and returns its count.
+    /// Stores notes that have no inbound message. Everything else in the outbox belongs to no session: it is
+    /// discarded, and its count is returned.
     pub(crate) fn keep_alone<D: Disk>(
         &mut self,
         now: Now,

@@ -1,4 +1,4 @@
-//! Operations of an operator on the sessions of a running engine, and why they may be refused.
+//! Operations of an operator on the sessions of a running engine, and why they are refused.
 
 use std::fmt;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) const LONGEST: usize = 1024;
 /// Highest MsgSeqNum that can be set.
 const HIGHEST: u64 = u64::MAX / 2;
 
-/// An operator and the reason for an operation, for the journal.
+/// An operator and the reason for an operation, as recorded in the journal.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Operator {
     /// The operator: a system user or a program.
@@ -45,7 +45,7 @@ impl fmt::Display for Operator {
     }
 }
 
-/// Text that stays on its line and does not control a terminal.
+/// Text on one line that cannot control a terminal.
 pub(crate) struct OneLine<'a>(pub &'a str);
 
 impl fmt::Display for OneLine<'_> {
@@ -66,28 +66,29 @@ impl fmt::Display for OneLine<'_> {
 pub enum Operation {
     /// Makes an initiator connect at once, after a logout or during a pause between attempts.
     LogOn,
-    /// Sends a Logout. An initiator does not log on again by itself until the engine restarts.
+    /// Sends a Logout(5). An initiator does not log on again by itself until the engine restarts.
     LogOut {
         /// Text(58) of the Logout; empty for none.
         text: String,
     },
     /// Closes the connection without a Logout. An initiator reconnects after its pause.
     Disconnect,
-    /// Enables logons again after [`Disable`](Self::Disable); an initiator connects at once.
+    /// Enables logons again after [`Disable`](Self::Disable). An initiator connects at once.
     Enable,
-    /// Logs the session out and disables logons until it is enabled, even across a restart.
+    /// Logs the session out, and disables logons until the session is enabled again, even across a restart.
     Disable,
-    /// Resets both sequence numbers to 1, see [`Handle::reset`](crate::Handle::reset).
+    /// Resets both sequence numbers to 1; see [`Handle::reset`](crate::Handle::reset).
     Reset,
     /// Sets the sequence numbers of a session that is not connected.
     SetNumbers {
-        /// Next expected MsgSeqNum; `None` keeps it.
+        /// Next expected MsgSeqNum; `None` leaves it unchanged.
         next_in: Option<u64>,
-        /// Next MsgSeqNum to send; `None` keeps it. A value that was already used starts another epoch: earlier
-        /// messages are not resent.
+        /// Next MsgSeqNum to send; `None` leaves it unchanged. A value that was used before starts another epoch:
+        /// earlier messages are not resent.
         next_out: Option<u64>,
-        /// If true, a connected session is logged out first, and the sequence numbers are set when its connection has
-        /// ended; an initiator then logs on again at once. If false, the operation is refused for a connected session.
+        /// If true, a session that is connected is logged out first, and the sequence numbers are set when its
+        /// connection has ended; an initiator then logs on again at once. If false, the operation is refused for a
+        /// connected session.
         force: bool,
     },
     /// Sends a TestRequest.
@@ -96,16 +97,16 @@ pub enum Operation {
     Send {
         /// MsgType(35).
         msg_type: Vec<u8>,
-        /// The fields of its body, each followed by SOH.
+        /// The body fields of the message, each followed by SOH.
         fields: Vec<u8>,
     },
 }
 
 impl Operation {
-    /// The description for the journal and for operators.
+    /// The description of the operation, for the journal and for operators.
     ///
-    /// The description shows the fields of a manually sent message; values of `masked` fields, and of those that always
-    /// are, as stars.
+    /// For a message that an operator sends, the description shows the fields. The values of `masked` fields, and of
+    /// fields that are always masked, appear as stars.
     pub(crate) fn note(&self, by: &Operator, masked: &[Tag]) -> String {
         let done = match self {
             Self::LogOn => "logon",
@@ -125,10 +126,10 @@ impl Operation {
     }
 }
 
-/// Maximum length of a manually sent message in its note, bytes.
+/// Maximum length in the note of a message that an operator sends, bytes.
 const LONGEST_BY_HAND: usize = 4096;
 
-/// A manually sent message, with its secrets masked: `35=B|148=Closing`.
+/// A message that an operator sends, as text with its secrets masked: `35=B|148=Closing`.
 fn by_hand(msg_type: &[u8], fields: &[u8], masked: &[Tag]) -> String {
     let message = [b"35=", msg_type, &[SOH], fields].concat();
     let mut redactor = Redactor::for_showing(masked);
@@ -159,34 +160,34 @@ pub enum OperationError {
     UnknownSession,
     /// The session was removed.
     Removed,
-    /// The session is connected, and must not be.
+    /// The session is connected, but the operation requires that it is not.
     Connected,
-    /// The session is not logged on, and must be.
+    /// The session is not logged on, but the operation requires it.
     NotLoggedOn,
     /// The session has no connection.
     NotConnected,
     /// An operator has disabled the session.
     Disabled,
-    /// The session is an acceptor; its peer connects.
+    /// The session is an acceptor: the peer must connect.
     Acceptor,
-    /// The schedule of the session allows no logon now.
+    /// The schedule of the session does not allow a logon now.
     Closed,
-    /// A Logon or Logout is in progress; or the session is logged on in FIX 4.0, which has no reset.
+    /// A Logon or Logout is in progress; or the session is logged on in FIX 4.0, which does not support a reset.
     NotNow,
-    /// The session is already being logged out to set other sequence numbers.
+    /// The session is already being logged out, to set other sequence numbers.
     Pending,
-    /// The value is not a valid sequence number.
+    /// The value cannot be used as a sequence number.
     Number(u64),
-    /// The error in the message to send.
+    /// The message to send has an error, which this text describes.
     Message(String),
-    /// The message with its header is longer than MaxMessageSize, which is this number of bytes, or the session accepts
-    /// none now.
+    /// The message with its header is longer than MaxMessageSize (the value, bytes), or the session accepts no
+    /// message now.
     NotSent(usize),
     /// The application does not know the command, or refuses it.
     Refused(String),
     /// The operator lacks the right.
     NotPermitted(String),
-    /// Only the application writes messages of this session; the value is the session's role in it.
+    /// Only the application writes messages of this session. The value is the session's role in the application.
     Owned(&'static str),
     /// The engine is stopping.
     Stopping,
@@ -232,12 +233,13 @@ impl fmt::Display for OperationError {
 
 impl std::error::Error for OperationError {}
 
-/// Sets the sequence numbers of a session in a journal that no engine has open; an unregistered session has none.
-/// Returns the description as in the journal, and the data cut off when the journal was opened.
+/// Sets the sequence numbers of a session in a journal that no engine has open. Fails if the journal does not have
+/// the session. Returns the description as recorded in the journal, and the data that was cut off when the journal
+/// was opened.
 ///
 /// # Errors
 ///
-/// The journal is in use or damaged, or a value is not a valid MsgSeqNum; nothing has changed then.
+/// The journal is in use or damaged, or a value is not a valid MsgSeqNum. Nothing has changed.
 pub fn set_stored_numbers(
     folder: &Path,
     session: &str,
@@ -258,7 +260,7 @@ pub fn set_stored_numbers(
         return Err(OperationError::UnknownSession.into());
     };
     let was_in = match before.next_in {
-        // A restart continues there.
+        // A session whose reset is pending continues at 1.
         RESET_OPEN | RESET_DUE => 1,
         number => number,
     };
@@ -275,7 +277,7 @@ pub fn set_stored_numbers(
     Ok((said, torn))
 }
 
-/// The description of set sequence numbers: old and new values, in and out.
+/// The description of set sequence numbers: the old and the new values, inbound and outbound.
 pub(crate) fn numbers_note(before: (u64, u64), set: (u64, u64), by: &Operator) -> String {
     format!(
         "sequence numbers set to {} in, {} out (were {}, {}) by {by}",
@@ -283,7 +285,7 @@ pub(crate) fn numbers_note(before: (u64, u64), set: (u64, u64), by: &Operator) -
     )
 }
 
-/// Why nothing was changed in a journal.
+/// Why a journal was not changed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoredError {
@@ -316,7 +318,8 @@ impl From<OperationError> for StoredError {
     }
 }
 
-/// Whether an operator may send a message: an application message of plain fields, none of which the session sets.
+/// Whether an operator may send this message: it must be an application message with plain fields, none of which the
+/// session sets.
 pub(crate) fn check_fields(msg_type: &[u8], fields: &[u8]) -> Result<(), OperationError> {
     let refuse = |why: String| Err(OperationError::Message(why));
     let name = msg_type.escape_ascii();
@@ -346,7 +349,7 @@ pub(crate) fn check_fields(msg_type: &[u8], fields: &[u8]) -> Result<(), Operati
     Ok(())
 }
 
-/// A valid sequence number to set.
+/// Checks that a number can be set as a sequence number.
 pub(crate) fn check_number(number: u64) -> Result<u64, OperationError> {
     match number {
         1..=HIGHEST => Ok(number),

@@ -1,4 +1,4 @@
-//! Permissions: whether an operator at a control socket has the right to a request.
+//! Permissions: whether an operator at a control socket has the right that a request needs.
 //!
 //! | operators | the engine's own user, root | a member of its group |
 //! | --- | --- | --- |
@@ -9,7 +9,7 @@ use fixwire_protocol::{Application, OperatorRight, Permission, SessionId};
 
 use crate::operation::Operator;
 
-/// The kind of operator, from the credentials of the connection.
+/// Which kind of operator it is, according to the credentials of the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OperatorStanding {
     /// The user of the process, or root.
@@ -23,17 +23,17 @@ pub enum OperatorStanding {
 pub enum OperatorAccess {
     /// An action that needs this right.
     Right(OperatorRight),
-    /// A command to the application, which decides on the right.
+    /// A command to the application, which decides which right is needed.
     Command(Vec<u8>),
     /// A query of the application.
     Query(Vec<u8>),
-    /// Optional data that needs this right; without the right it is omitted, not refused.
+    /// Optional data that needs this right. Without the right the data is left out; the request is not refused.
     Part(OperatorRight),
-    /// A place that is reserved for operators; not a refusal.
+    /// A place that is reserved for operators. A denial is not reported as a refusal.
     Place,
 }
 
-/// A request for permission.
+/// A request for a permission.
 #[derive(Clone, Debug)]
 pub struct PermissionRequest {
     /// The operator, and the reason.
@@ -52,7 +52,7 @@ pub struct PermissionRequest {
 ///
 /// # Errors
 ///
-/// The reason for a refusal.
+/// Why the operator does not have the permission.
 pub(crate) fn decide(
     asked: &PermissionRequest,
     app: &impl Application,
@@ -67,7 +67,7 @@ pub(crate) fn decide(
         OperatorAccess::Query(query) => app.query_right(query),
         OperatorAccess::Place => None,
     };
-    // Any right is enough for an unknown request: its answer lists the known ones.
+    // For an unknown request any right is enough, because the answer lists the known requests.
     let right = needs.unwrap_or(OperatorRight::Read);
     let permission = match app.permission(&by.who, right) {
         Permission::Open => {

@@ -1,5 +1,5 @@
-//! Raises the events for received and sent messages: Logouts, Rejects, gaps and resends, with their contents. The
-//! events of Logons are raised in `turn/receive.rs`, those of sequence numbers in `commit.rs`.
+//! Raises the events for received and sent messages, with their contents: Logouts, Rejects, gaps and resends. The
+//! events of Logons are raised in `turn/receive.rs`, the events of sequence numbers in `commit.rs`.
 
 use std::ops::Range;
 
@@ -13,14 +13,15 @@ use crate::journal::Disk;
 /// Maximum number of fields of a message that are read.
 const FIELDS: usize = 64;
 
-/// Whether sending a message of this type raises an event: ResendRequest, Reject, Logout and BusinessMessageReject.
+/// Whether sending a message of this type raises an event. The types are ResendRequest(2), Reject(3), Logout(5) and
+/// BusinessMessageReject(j).
 #[inline]
 pub(crate) fn is_reported(msg_type: &[u8]) -> bool {
     matches!(msg_type, b"2" | b"3" | b"5" | b"j")
 }
 
 impl<D: Disk> Core<D> {
-    /// Reports an event. The count of suppressed ones is reported a second later.
+    /// Raises an event. If events are suppressed, their count is reported a second later.
     #[cold]
     pub(crate) fn raise(&mut self, now: Now, event: &Event) {
         self.events.raise(now, event);
@@ -29,8 +30,8 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports the content of a received message that is not delivered, or is a BusinessMessageReject. Called before
-    /// its record is written.
+    /// Raises events for the content of a received message that is not delivered, or that is a BusinessMessageReject.
+    /// Called before the message's record is written.
     #[cold]
     pub(crate) fn raise_received(
         &mut self,
@@ -52,7 +53,7 @@ impl<D: Disk> Core<D> {
                 line.last_logout = Some(text.clone());
                 Event::LogoutReceived { session: id, text }
             }
-            // A message above a gap is read when the gap is filled.
+            // A message above a gap is handled when the gap is filled.
             b"3" | b"j" if is_read => {
                 if matches!(verdict, Verdict::Disconnect(_)) {
                     line.detail = text(tag::TEXT);
@@ -95,7 +96,7 @@ impl<D: Disk> Core<D> {
         self.raise(now, &event);
     }
 
-    /// Reports the differences between the peer's Logon or Logout and ours.
+    /// Raises events for differences between the peer's Logon or Logout and ours.
     fn raise_agreed(&mut self, now: Now, session: usize, verdict: Verdict) {
         let id = SessionId(session as u32);
         let state = &mut self.lines[session].session;
@@ -118,7 +119,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports the messages sent because of a message of the session `cause`, or without a cause.
+    /// Raises events for messages that were sent because of a message of session `cause`, or without a cause.
     #[cold]
     pub(crate) fn raise_sent(
         &mut self,
@@ -145,7 +146,7 @@ impl<D: Disk> Core<D> {
             let event = match message.msg_type() {
                 b"5" => {
                     let text = PeerText::new(message.get(tag::TEXT).unwrap_or_default());
-                    // The sender of a refused first message is known.
+                    // The sender of a refused first message is already in the detail.
                     if line.was_logged_on() || line.detail.is_empty() {
                         line.detail = text.clone();
                     }
@@ -177,7 +178,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports the number of unlogged messages of a session, if any.
+    /// Raises an event with the number of messages of a session that were not logged, if any.
     pub(crate) fn raise_not_logged(&mut self, now: Now, session: usize, messages: Option<u64>) {
         if let Some(messages) = messages {
             let most = self.lines[session].trail.most;
@@ -191,7 +192,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports a gap that our Logon has announced to the peer.
+    /// Raises an event for a gap that our Logon has announced to the peer.
     pub(crate) fn raise_gap_announced(&mut self, now: Now, session: usize) {
         let line = &mut self.lines[session];
         if let (None, Some((first, last))) = (line.gap, line.session.gap()) {
@@ -208,7 +209,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports a gap once it is filled.
+    /// Raises an event when a gap is filled.
     #[cold]
     pub(crate) fn raise_gap_filled(&mut self, now: Now, session: usize) {
         let line = &mut self.lines[session];
@@ -226,8 +227,8 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports what a disconnect or a reset leaves unfinished: a gap whose messages from `next_in` on are missing, and
-    /// a resend.
+    /// Raises events for what a disconnect or a reset leaves unfinished: a gap whose messages from `next_in` on are
+    /// missing, and a resend.
     pub(crate) fn raise_unfinished(&mut self, now: Now, session: usize, next_in: u64) {
         self.raise_gap_not_filled(now, session, next_in);
         if let Some(resent) = self.lines[session].resent.take() {

@@ -1,4 +1,4 @@
-//! The peer's rejects, and the messages of ours that they reference by RefSeqNum(45).
+//! The peer's rejects, and our messages to which they refer by RefSeqNum(45).
 
 use fixwire_protocol::{Application, Message, Now, Refusal, tag};
 
@@ -7,7 +7,7 @@ use crate::consult::guarded;
 use crate::journal::{Disk, Journal, JournalError, JournalId, Stored};
 
 impl<D: Disk> Core<D> {
-    /// Notifies the application of the message referenced by the peer's Reject.
+    /// Notifies the application of a Reject(3) from the peer, with our message to which it refers.
     #[cold]
     pub(crate) fn rejected(
         &mut self,
@@ -22,7 +22,7 @@ impl<D: Disk> Core<D> {
         };
         let line = &mut self.lines[session];
         let epoch = line.session.epoch();
-        // Looked up once for each message, however often a peer resends it.
+        // A message is looked up once, however often a peer rejects it.
         let is_new = number < line.session.next_out() && line.rejected.is_new(epoch, number);
         let (refused, unread) = match is_new {
             true => sent_as(&mut self.journal, line.journal, number),
@@ -35,7 +35,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Passes the application the peer's BusinessMessageReject with the referenced message.
+    /// Passes a BusinessMessageReject(j) from the peer to the application, with our message to which it refers.
     #[cold]
     pub(crate) fn business_rejected(
         &mut self,
@@ -70,8 +70,8 @@ impl<D: Disk> Core<D> {
     }
 }
 
-/// A message of ours as sent, by its MsgSeqNum; `None` when it is not in the journal, or with the error when it could
-/// not be read.
+/// Our message with this MsgSeqNum, as it was sent. `None` when it is not in the journal, or with the error when it
+/// could not be read.
 fn sent_as<D: Disk>(
     journal: &mut Journal<D>,
     of: JournalId,

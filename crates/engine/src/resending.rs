@@ -1,4 +1,4 @@
-//! Resends stored messages: read from the journal, a few each turn.
+//! Resends stored messages: reads them from the journal, a few in each turn.
 
 use fixwire_protocol::session::sequence;
 use fixwire_protocol::{Application, MsgSeqNumSource, Now, SOH};
@@ -9,7 +9,7 @@ use crate::journal::{Disk, JournalError, RecordKind, Stored};
 use crate::line::gate;
 use crate::line::resending::{Resending, Resent};
 
-/// Bytes of resent messages written at once.
+/// Bytes of resent messages that are written at once.
 const REPLAY_BYTES: usize = 16 << 10;
 /// Maximum number of MsgSeqNums without a message that a resend skips in one turn.
 const SKIPS_PER_TURN: usize = 4096;
@@ -22,7 +22,7 @@ struct Progress {
 }
 
 impl<D: Disk> Core<D> {
-    /// Passes stored messages to a session that resends, except those that the application withholds.
+    /// Passes stored messages to a session that resends. Messages that the application withholds are left out.
     pub(crate) fn replay(&mut self, now: Now, app: &mut impl Application, session: usize) {
         let mut progress = Progress::default();
         while let Some(resent) = self.replay_one(now, app, session, &mut progress) {
@@ -37,8 +37,8 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Like [`replay`](Self::replay), up to the end of one ResendRequest; `None` when this end is not reached in this
-    /// turn.
+    /// Like [`replay`](Self::replay), but stops at the end of one ResendRequest. `None` when that end is not reached
+    /// in this turn.
     fn replay_one(
         &mut self,
         now: Now,
@@ -59,7 +59,7 @@ impl<D: Disk> Core<D> {
         let mut unread = None;
         while let Some(due) = line.session.replay_due() {
             if line.output.behind_within(gate(&line.session)) {
-                // This is another resend, and messages up to its end have not been written.
+                // This is another resend, and the messages up to the end of the last one are not written yet.
                 return None;
             }
             let full = outbox.entries().len() >= most || progress.bytes >= REPLAY_BYTES;
@@ -91,8 +91,8 @@ impl<D: Disk> Core<D> {
                     Ok(Some(Stored::Missing { to, .. })) => resending.missing_to = to,
                     Ok(None) => resending.missing_to = due,
                     Err(error) => {
-                        // A gap fill would mean that the message does not exist. The peer asks again when it has
-                        // reconnected.
+                        // A gap fill would tell the peer that the message does not exist. After reconnecting, the
+                        // peer will ask for it again.
                         unread = Some((error, due));
                         break;
                     }
@@ -112,7 +112,7 @@ impl<D: Disk> Core<D> {
                 return line.resent.take();
             }
             if state.replay_due() == Some(due) {
-                // No room; the message is read again after the outbox has been written.
+                // There is no room. The message is read again after the outbox was written.
                 line.resending = None;
                 return None;
             }
@@ -126,7 +126,7 @@ impl<D: Disk> Core<D> {
         None
     }
 
-    /// Commits resent messages: they have their MsgSeqNums already, so one short record describes them.
+    /// Commits resent messages. They have their MsgSeqNums already, so one short record describes all of them.
     pub(crate) fn commit_resent(
         &mut self,
         now: Now,
@@ -166,7 +166,7 @@ impl<D: Disk> Core<D> {
     }
 }
 
-/// NewSeqNo(36) of a gap fill of ours; `None` when the gap fill has no valid one.
+/// NewSeqNo(36) of a gap fill that we sent; `None` when it has no valid NewSeqNo.
 fn new_seq_no(gap_fill: &[u8]) -> Option<u64> {
     let mut fields = gap_fill.split(|byte| *byte == SOH);
     fields.find_map(|field| sequence::parse(field.strip_prefix(b"36=")?))

@@ -1,31 +1,31 @@
 //! Timers: when each session, and the engine itself, is due.
 //!
 //! A message moves the timers of its session, nearly always to a later time. So a session keeps the time of its next
-//! check, and checks then what is due: moving a timer to later costs one comparison, and a turn only touches the
-//! sessions that are due.
+//! check, and at that time it checks what is due. Moving a timer to a later time costs one comparison, and a turn
+//! handles only the sessions that are due.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use fixwire_protocol::Mono;
 
-/// Number of heap entries, beyond two per session, from which on it is cleaned.
+/// The heap is cleaned when it has this many entries more than two per session.
 const SPARE: usize = 64;
 
 /// The next check of each session, and of the engine itself.
 pub(crate) struct Timers {
     /// The time of the next check of each session.
     sessions: Vec<Mono>,
-    /// The next checks ordered by time, with outdated entries, which are ignored.
+    /// The next checks, sorted by time. Some entries are outdated and are ignored.
     by_time: BinaryHeap<Reverse<(Mono, usize)>>,
-    /// The next check of everything without a session: guests, held events, the end of a stop.
+    /// The next check of everything that belongs to no session: guests, suppressed events, the end of a stop.
     engine: Mono,
     /// No check is due before this time.
     next: Mono,
 }
 
 impl Timers {
-    /// For this number of sessions: each of them, and the engine, is due at once.
+    /// Timers for this number of sessions. Each session, and the engine, is due at once.
     pub(crate) fn new(sessions: usize) -> Self {
         let mut timers = Self {
             sessions: Vec::with_capacity(sessions),
@@ -43,13 +43,13 @@ impl Timers {
         self.session(self.sessions.len() - 1, Mono(0));
     }
 
-    /// No check is due before this time.
+    /// The time before which no check is due.
     #[inline]
     pub(crate) fn next(&self) -> Mono {
         self.next
     }
 
-    /// A session must be checked by this time.
+    /// Requires that a session is checked by this time.
     #[inline]
     pub(crate) fn session(&mut self, session: usize, at: Mono) {
         if at < self.sessions[session] {
@@ -71,15 +71,15 @@ impl Timers {
         self.next = self.next.min(at);
     }
 
-    /// Everything without a session must be checked by this time.
+    /// Requires that everything without a session is checked by this time.
     #[inline]
     pub(crate) fn engine(&mut self, at: Mono) {
         self.engine = self.engine.min(at);
         self.next = self.next.min(at);
     }
 
-    /// Takes the due timers: adds the sessions to `sessions`, and returns whether the engine itself is due. None of
-    /// them is due again until it is set.
+    /// Takes the timers that are due: appends the sessions to `sessions`, and returns whether the engine itself is
+    /// due. None of them is due again until it is set again.
     pub(crate) fn take_due(&mut self, now: Mono, sessions: &mut Vec<usize>) -> bool {
         let mut next = Mono::NEVER;
         while let Some(Reverse((at, session))) = self.by_time.peek().copied() {

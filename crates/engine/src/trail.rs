@@ -1,8 +1,9 @@
-//! The trail of a session: logged messages that change no state, and their limit.
+//! The trail of a session: messages that are recorded for the log although they change no state, and the limit for
+//! them.
 //!
 //! Messages out of sequence and resent messages change no sequence number, so a restart needs no record of them. They
-//! are recorded for readers of the log. Since a peer could cause them without limit, they may use a limited number of
-//! bytes per hour; the rest is counted, and an event reports the count.
+//! are recorded only for readers of the log. A peer could cause them without limit, so a session may use a limited
+//! number of bytes per hour for them. Above the limit messages are counted, and an event reports the count.
 
 use fixwire_protocol::session::Fate;
 use fixwire_protocol::{Application, Message, Now};
@@ -15,7 +16,7 @@ use crate::journal::{
 use fixwire_protocol::Redactor;
 
 impl<D: Disk> Core<D> {
-    /// Commits a message that was not delivered to the application, or one that was queued until now.
+    /// Commits a message that was not delivered to the application, or a message that was queued until now.
     #[inline(never)]
     pub(crate) fn commit_aside(
         &mut self,
@@ -53,7 +54,8 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// The position of the record in which the queued message just delivered was received, if it was recorded.
+    /// Position of the record in which the queued message that was just delivered was received, if such a record was
+    /// written.
     pub(crate) fn arrival(&self, session: usize) -> Option<Arrival> {
         let state = &self.lines[session].session;
         let at = JournalPosition::from_bits(state.held_mark());
@@ -61,7 +63,7 @@ impl<D: Disk> Core<D> {
         (at != JournalPosition::START).then_some(Arrival { number, at })
     }
 
-    /// Logs a message without an effect, since the connection is about to be closed.
+    /// Records a message that has no effect, because the connection is about to be closed.
     #[cold]
     pub(crate) fn commit_ignored(
         &mut self,

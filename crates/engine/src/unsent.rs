@@ -1,4 +1,4 @@
-//! Application messages that are never sent: each is reported, so that none is lost silently.
+//! Application messages that are never sent. Each of them is reported, so that none is lost silently.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::event::{Event, MessageLoss};
 use crate::journal::{Disk, Journal, JournalError, JournalId, Stored, waiting_note};
 use crate::line::Line;
 
-/// Ids of application messages, the most useful first.
+/// The fields that identify application messages, the most useful first.
 const IDS: [Tag; 5] = [
     tag::CL_ORD_ID,
     tag::EXEC_ID,
@@ -18,14 +18,14 @@ const IDS: [Tag; 5] = [
     tag::LIST_ID,
     tag::QUOTE_ID,
 ];
-/// Maximum number of messages named in one event; more get further events.
+/// Maximum number of messages that one event names. More messages are named in further events.
 const MOST: u64 = 50;
 /// Maximum number of fields of a message that are read.
 const FIELDS: usize = 64;
-/// Maximum number of displayed bytes of an id.
+/// Maximum length of an id in an event, bytes.
 const ID_BYTES: usize = 64;
 
-/// Messages of one event.
+/// The messages that one event will report.
 pub(crate) struct Unsent {
     session: SessionId,
     why: MessageLoss,
@@ -33,16 +33,16 @@ pub(crate) struct Unsent {
     what: String,
 }
 
-/// Messages that are never sent, until events have reported them; and sessions with messages waiting for a logon, until
-/// the journal has a note of them.
+/// Messages that are never sent, until events have reported them; and sessions with messages that wait for a logon,
+/// until the journal has a note of that.
 pub(crate) struct UnsentMessages {
-    /// Number of messages never sent so far.
+    /// Number of messages that are never sent, so far.
     pub(crate) count: u64,
-    /// Messages that no event has reported.
+    /// Messages that no event has reported yet.
     events: Vec<Unsent>,
-    /// Sessions whose messages have begun to wait.
+    /// Sessions whose messages have begun to wait for a logon.
     waiting: Vec<usize>,
-    /// Whether something must be reported or noted.
+    /// Whether something must be reported, or noted in the journal.
     pub(crate) is_due: bool,
     /// Fields whose values are masked.
     masked: Vec<Tag>,
@@ -59,14 +59,14 @@ impl UnsentMessages {
         }
     }
 
-    /// Messages of a session may have begun to wait for its next logon.
+    /// Records that messages of a session may have begun to wait for its next logon.
     #[cold]
     pub(crate) fn begin_to_wait(&mut self, session: usize) {
         self.waiting.push(session);
         self.is_due = true;
     }
 
-    /// A message, by its type and id, and by its MsgSeqNum if it has one.
+    /// Adds a message. `name` has its type and id, and its MsgSeqNum if it has one.
     fn add(&mut self, session: SessionId, why: MessageLoss, name: &str) {
         self.count += 1;
         self.is_due = true;
@@ -87,7 +87,7 @@ impl UnsentMessages {
         }
     }
 
-    /// A message refused at once.
+    /// Adds a message that was refused at once.
     #[cold]
     pub(crate) fn refuse(
         &mut self,
@@ -102,7 +102,7 @@ impl UnsentMessages {
         self.add(session, why, &name);
     }
 
-    /// Messages of the outbox with these MsgSeqNums, which were numbered before a reset in the same write.
+    /// Adds the messages in the outbox with these MsgSeqNums, which got them before a reset in the same write.
     #[cold]
     pub(crate) fn lose_of_outbox(
         &mut self,
@@ -128,7 +128,7 @@ impl UnsentMessages {
         }
     }
 
-    /// The application messages of a session in its journal, from a MsgSeqNum on.
+    /// Adds the application messages of a session in the journal, from a MsgSeqNum on.
     #[cold]
     pub(crate) fn lose_of_journal<D: Disk>(
         &mut self,
@@ -166,7 +166,7 @@ impl UnsentMessages {
         }
     }
 
-    /// The type and id of a message: `D 11=A1`; a masked id as stars.
+    /// The type and id of a message: `D 11=A1`. A masked id appears as stars.
     fn name(&self, msg_type: &[u8], message: &Message<'_>) -> String {
         let kind = msg_type.escape_ascii();
         let id = IDS.iter().find_map(|tag| Some((*tag, message.get(*tag)?)));
@@ -181,7 +181,7 @@ impl UnsentMessages {
     }
 }
 
-/// Why a message for a session that is not logged on is refused; `None`: it gets its MsgSeqNum.
+/// Why a message for a session that is not logged on is refused. `None`: the message gets its MsgSeqNum and waits.
 #[cold]
 pub(crate) fn refusal(line: &Line, is_admin: bool, has_secret: bool) -> Option<MessageLoss> {
     if line.is_out_of_hours() {
@@ -202,12 +202,12 @@ pub(crate) fn refusal(line: &Line, is_admin: bool, has_secret: bool) -> Option<M
 }
 
 impl<D: Disk> Core<D> {
-    /// Number of messages never sent so far.
+    /// Number of messages that are never sent, so far.
     pub(crate) fn lost(&self) -> u64 {
         self.astray + self.outbox.failures() + self.unsent.count
     }
 
-    /// A session is logged on: its waiting messages are sent by a resend, or not at all.
+    /// Handles the logon of a session: messages that waited are sent by a resend, or never.
     #[cold]
     pub(crate) fn pass_unsent(&mut self, now: Now, session: usize) -> Result<(), JournalError> {
         let Self {
@@ -217,7 +217,7 @@ impl<D: Disk> Core<D> {
             ..
         } = self;
         let line = &mut lines[session];
-        // Messages written since the connection began are still to be sent.
+        // Messages that were written since the connection began are still to be sent.
         let first = line.unsent_from.take();
         if journal.waiting_from(line.journal).is_some() {
             journal.note(now.wall, line.journal, &waiting_note(None))?;
@@ -231,8 +231,8 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// Notes in the journal which messages of a session wait for its next logon, so that a reset after a restart names
-    /// them.
+    /// Writes to the journal which messages of a session wait for its next logon, so that a reset after a restart can
+    /// name them.
     #[cold]
     pub(crate) fn note_waiting(&mut self, now: Now, session: usize) -> Result<(), JournalError> {
         let line = &self.lines[session];
@@ -247,7 +247,7 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// Reports the messages that are never sent, and notes those that wait.
+    /// Reports the messages that are never sent, and writes notes of the messages that wait.
     #[cold]
     pub(crate) fn raise_unsent(&mut self, now: Now) -> Result<(), JournalError> {
         self.unsent.is_due = false;

@@ -1,4 +1,4 @@
-//! Dictionaries in the settings whose files are missing.
+//! Dictionary files that the settings name but that are missing.
 
 use fixwire_protocol::dictionary::Version;
 
@@ -7,6 +7,6 @@ use fixwire_protocol::dictionary::Version;
 pub struct MissingDictionary {
     /// Path of the file, as in the settings.
     pub file: String,
-    /// The dictionary used instead.
+    /// The built-in dictionary that is used instead.
     pub version: Version,
 }

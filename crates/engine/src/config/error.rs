@@ -1,4 +1,4 @@
-//! Configuration errors, as text for the author of the configuration.
+//! Configuration errors, as texts for the author of the configuration.
 
 use std::fmt;
 
@@ -13,41 +13,41 @@ use crate::log::LogError;
 pub enum ConfigError {
     /// No session is configured.
     NoSession,
-    /// Logs are written from the journal, which is not configured.
+    /// Logs are written from the journal, but no journal is configured.
     LogWithoutJournal,
     /// A log with an invalid configuration.
     Log(LogError),
-    /// Two logs of this kind.
+    /// Two logs have the same kind.
     LogTwice(&'static str),
-    /// Two sessions with this name.
+    /// Two sessions have the same name.
     NameTwice(String),
-    /// Two acceptor sessions with the same identity in a Logon.
+    /// A Logon cannot distinguish these two acceptor sessions.
     IdentityTwice(String, String),
-    /// Two sessions share a port and differ in TLS, load balancers or SO_REUSEADDR.
+    /// Two sessions share a port, but their settings for TLS, load balancers or SO_REUSEADDR differ.
     TransportDiffers(String, String),
-    /// A session is configured as one role and connects as the other.
+    /// The session is configured in one role, but its connection has the other role.
     Role(String),
-    /// A Logon signature for this session, which is an acceptor.
+    /// Logon signatures are configured for this session, but it is an acceptor.
     AcceptorSigns(String),
-    /// An initiator without a host to connect to.
+    /// The initiator has no host to connect to.
     NoHost(String),
-    /// A rate limit of this session that allows nothing, or more than one message in a nanosecond.
+    /// A rate limit of this session allows nothing, or more than one message per nanosecond.
     Rate(String),
-    /// A CompID, SubID or LocationID of this session that is too long or not printable ASCII.
+    /// A CompID, SubID or LocationID of this session is too long, or is not printable ASCII.
     Id(String),
-    /// A link without a name, or with one reserved by the journal.
+    /// A link has no name, or a name that the journal reserves.
     LinkName(String),
-    /// Invalid framing of this link.
+    /// The framing of this link is invalid.
     Framing(String, FramingError),
-    /// The longest frame of this link is longer than the longest message; both in bytes.
+    /// The longest frame of this link is longer than the longest message. Both values are in bytes.
     FrameTooLong(String, usize, usize),
     /// This link accepts connections with TLS or from load balancers, which only FIX sessions support.
     LinkTransport(String),
-    /// This link listens on the address of this other link or session.
+    /// This link listens on the same address as another link or session.
     LinkPort(String, String),
-    /// This session is configured to answer panics of the application, which does not survive them.
+    /// This session is configured to answer panics of the application, but the application does not survive them.
     Panics(String),
-    /// A size or count is outside its range.
+    /// A size or a count is outside its range.
     OutOfRange {
         /// The field of the configuration.
         what: &'static str,

@@ -1,4 +1,4 @@
-//! A link: one connection at a time that carries frames, not FIX.
+//! A link: one connection at a time, which carries frames and not FIX.
 
 use std::net::IpAddr;
 
@@ -10,26 +10,27 @@ use crate::bucket::Rate;
 use crate::journal::is_session;
 use crate::transport::Transport;
 
-/// A link, which carries frames: its name, connection and framing.
+/// Configuration of a link, which carries frames: name, connection and framing.
 ///
-/// The engine connects, accepts, reads complete frames, records them with their effects, and writes. The messages
-/// inside, including a logon, belong to the application:
+/// For a link, the engine connects or accepts, reads complete frames, records them with their effects, and writes.
+/// The content of the frames, including a login, is up to the application:
 /// [`Application::on_frame`](fixwire_protocol::Application::on_frame).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LinkConfig {
-    /// Name of the link in the journal and in events, for example `TMP:CORE->TAIFEX`. Unique among links and sessions.
+    /// Name of the link in the journal and in events, for example `TMP:CORE->TAIFEX`. It must be unique among links
+    /// and sessions.
     pub name: String,
-    /// Whether the link connects or accepts. A listening link needs an address of its own: it accepts one connection at
-    /// a time and refuses others, with an event.
+    /// Whether the link connects or accepts. A link that accepts needs a listening address of its own. It accepts one
+    /// connection at a time; further connections are closed, and an event reports them.
     pub connection: Connection,
-    /// The framing of its messages.
+    /// How the byte stream is split into frames.
     pub framing: Framing,
-    /// Rate limit for frames to the peer; the rest waits in the journal, in order. `None`: unlimited.
+    /// Rate limit for frames to the peer. Frames above the limit wait in the journal, in order. `None` for no limit.
     pub outbound: Option<Rate>,
-    /// Addresses from which an acceptor accepts connections; empty: every address.
+    /// Addresses from which an acceptor accepts connections; when empty, from every address.
     pub addresses: Vec<Network>,
-    /// Proxy, TLS, local addresses and socket options; TLS only for an initiator.
+    /// Proxy, TLS, local addresses and socket options. Only an initiator may use TLS.
     pub transport: Transport,
 }
 
@@ -46,7 +47,7 @@ impl LinkConfig {
         }
     }
 
-    /// Checks the link by itself, for an engine with this maximum message size.
+    /// Validates the link without regard to other links, for an engine with this maximum message length.
     pub(super) fn check(&self, max_message: usize) -> Result<(), ConfigError> {
         let name = || self.name.clone();
         if self.name.is_empty() || !is_session(&self.name) {

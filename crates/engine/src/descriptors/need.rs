@@ -1,21 +1,22 @@
-//! Counts the file descriptors that the settings may need.
+//! Counts the file descriptors that a configuration may need.
 
 use std::collections::HashSet;
 
 use super::{Purpose, Shortage, last_for};
 use crate::config::{Connection, EngineConfig};
 
-/// Standard streams, poller, lock, journal, signals and the like, and clients of a control socket.
+/// For standard streams, poller, lock, journal, signals and the like; and for clients of a control socket.
 const OWN: u64 = 24 + 17;
 
-/// Maximum number of file descriptors that a configuration may need.
+/// The number of file descriptors that a configuration needs at most.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Need {
-    /// Number when every configured session is connected, and with the maximum number of connections without a Logon.
+    /// Number needed when every configured session is connected, and when there are as many connections without a
+    /// Logon as allowed.
     pub configured: u64,
-    /// For each session created by a template.
+    /// Number needed for each session that a template creates.
     pub each_dynamic: u64,
-    /// Maximum number of sessions created by templates; 0 without a template.
+    /// Maximum number of sessions that templates create; 0 without a template.
     pub dynamic: u64,
 }
 
@@ -41,7 +42,7 @@ impl Need {
         let listeners = listeners.len() as u64;
         let pending = config.limits.pending as u64;
         Self {
-            // The engine itself has logs too.
+            // The engine itself has a set of log files too.
             configured: OWN + listeners + links + pending + sessions * (1 + logs) + logs,
             each_dynamic: 1 + logs,
             dynamic: match config.templates.is_empty() {
@@ -57,7 +58,8 @@ impl Need {
         self.configured + self.dynamic * self.each_dynamic
     }
 
-    /// The shortage under a limit, of which a part is reserved for the journal; `None` when the limit is high enough.
+    /// How many descriptors are missing under a limit, part of which is reserved for the journal. `None` when the
+    /// limit is high enough.
     #[must_use]
     pub fn shortage(&self, limit: u64) -> Option<Shortage> {
         let usable = last_for(Purpose::Connection, limit);

@@ -1,4 +1,4 @@
-//! Links, which carry frames, from the configuration and the journal.
+//! Creates the links from the configuration and the journal.
 
 use fixwire_protocol::{Now, SessionId};
 
@@ -29,7 +29,7 @@ pub(super) fn open(
     config.links.iter().map(&mut open).collect()
 }
 
-/// Links as restored from the journal: without a connection.
+/// Links as restored from the journal; none has a connection yet.
 pub(super) fn restore<D: Disk>(
     journal: &mut Journal<D>,
     now: Now,
@@ -40,7 +40,7 @@ pub(super) fn restore<D: Disk>(
     let mut links = Vec::with_capacity(configs.len());
     for (index, (config, door)) in configs.into_iter().zip(doors).enumerate() {
         let id = journal.register(now.wall, &config.name)?;
-        // Nothing from an earlier connection is sent.
+        // Frames of an earlier connection are not sent.
         journal.release_before(id, u64::MAX);
         let counters = journal.counters(id).unwrap_or(SequenceCounters::NEW);
         let session = SessionId::of_link(index as u32);

@@ -1,4 +1,4 @@
-//! The engine: its parts, its start, its run loop and its stop.
+//! The engine: its parts, its start, its loop and its stop.
 
 mod links;
 pub(crate) mod sessions;
@@ -42,12 +42,12 @@ use fixwire_protocol::Redactor;
 
 /// Number of segments of a journal in memory.
 const MEMORY_SEGMENTS: usize = 4;
-/// Longest sleep, so that a host's clock is checked now and then.
+/// Longest sleep. Even without work the engine wakes up now and then to check the clock of the host.
 const LONGEST_SLEEP: Nanos = Nanos(3_600_000_000_000);
 
-/// Runs sessions for an application.
+/// An engine: runs sessions for an application.
 ///
-/// One thread owns an engine and all it touches; other threads use a [`Handle`].
+/// One thread owns an engine and everything that the engine uses. Other threads use a [`Handle`].
 ///
 /// ```text
 /// let mut engine = Engine::new(config, application)?;
@@ -63,58 +63,59 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     /// The receive buffer of each link.
     pub(crate) link_inputs: Vec<Input>,
     pub(crate) decoder: Decoder,
-    /// A message that was queued while a gap was open.
+    /// Buffer for a message that was queued while a gap was open.
     pub(crate) held: Vec<u8>,
     pub(crate) ready: Vec<Ready>,
     /// The sessions whose timers are due in this turn.
     pub(crate) due: Vec<usize>,
-    /// The owner of each connection of the host.
+    /// What owns each connection of the host.
     pub(crate) owners: Vec<Owner>,
     pub(crate) lobby: Lobby,
     missing_dictionaries: Vec<MissingDictionary>,
-    /// The operators of the configuration.
+    /// The operators in the configuration.
     pub(crate) operators: Vec<OperatorRights>,
-    /// Fields that are masked wherever a message is shown.
+    /// Fields whose values are masked wherever a message is shown.
     pub(crate) masked: Vec<Tag>,
-    /// Data cut off when the journal was opened, until an event reports it.
+    /// Data that was cut off when the journal was opened, until an event reports it.
     cut: Option<Torn>,
-    /// Other faults of the journal.
+    /// Other faults of the journal that no event has reported yet.
     troubles: Vec<JournalTrouble>,
-    /// Number of sessions, from the first, whose restart by [`sessions::restore`] is already in the journal.
+    /// Number of sessions whose reset at the start (by [`sessions::restore`]) is already in the journal. They are the
+    /// first ones in the list.
     pub(crate) restarts_recorded: usize,
     pub(crate) commands: Commands,
-    /// Number of unsendable messages reported so far.
+    /// Number of messages that could not be sent and that events have reported.
     pub(crate) unsent: u64,
-    /// Number of application panics reported so far.
+    /// Number of panics of the application that events have reported.
     pub(crate) told: u64,
-    /// The next time at which the application wants to be called.
+    /// The next time at which the application must be called.
     pub(crate) app_due: Mono,
     pub(crate) max_message: usize,
     pub(crate) stop_timeout: Nanos,
     pub(crate) stopping: Stopping,
-    /// Whether the journal outlives the process.
+    /// Whether the journal survives the process.
     pub(crate) keeps: bool,
     pub(crate) templates: Vec<Template>,
-    /// Number of sessions added since the start, and its limit.
+    /// Number of sessions added since the start, and the maximum.
     pub(crate) added: usize,
     pub(crate) most_added: usize,
-    /// The shortage, if the settings may need more file descriptors than are available.
+    /// Set when the configuration may need more file descriptors than are available.
     shortage: Option<Shortage>,
-    /// Buffer sizes of an added session.
+    /// Sizes of the buffers of a session that is added.
     pub(crate) read_buffer: usize,
     pub(crate) rest_room: usize,
-    /// Logs in addition to the journal. They end last, with everything committed.
+    /// Logs in addition to the journal. They end last, when everything committed has been logged.
     pub(crate) feeds: Vec<Feed>,
     wait: Wait,
     core_number: Option<usize>,
 }
 
-/// The owner of a connection of the host.
+/// What owns a connection of the host.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Owner {
     #[default]
     Nobody,
-    /// A place in the lobby: not logged on yet.
+    /// A connection in the lobby, by its place there: it has not logged on yet.
     Guest(usize),
     /// An attempt to connect, for this session.
     Dialling(usize),
@@ -129,14 +130,14 @@ pub(crate) enum Owner {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Stopping {
     No,
-    /// Logouts are sent; the engine waits for the answers until this time.
+    /// Logouts were sent. The engine waits for the answers until this time.
     Until(Mono),
     Done,
 }
 
 impl<A: Application> Engine<A> {
-    /// Creates an engine on the operating system: recovers its sessions from the journal and listens. Nothing is
-    /// connected or sent before [`Engine::run`] or [`Engine::turn`].
+    /// Creates an engine on the operating system: it recovers its sessions from the journal, and listens. It connects
+    /// and sends nothing before [`Engine::run`] or [`Engine::turn`].
     ///
     /// ```no_run
     /// use fixwire_engine::protocol::Application;
@@ -186,7 +187,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         let configured: Vec<String> = config.sessions.iter().map(|s| s.name.clone()).collect();
         let mut engine = Self::with_host(config, app, around(host), os_disk)?;
         if let Some(shortage) = shortage {
-            // Configured sessions get a descriptor, however many unknown peers connect.
+            // Reserve a descriptor for each configured session, however many unknown peers connect.
             let fit = usize::try_from(shortage.dynamic).unwrap_or(usize::MAX);
             engine.most_added = engine.most_added.min(fit);
             engine.shortage = Some(shortage);
@@ -238,7 +239,7 @@ fn decoder(config: &EngineConfig) -> Decoder {
     decoder
 }
 
-/// Opens the listeners of all sessions and templates.
+/// Opens the listeners of all sessions and templates, in a new lobby.
 fn open_lobby(config: &EngineConfig, host: &mut impl Host) -> Result<Lobby, EngineError> {
     let mut lobby = Lobby::new(&config.limits, host.wake_up());
     for (index, session) in config.sessions.iter().enumerate() {
@@ -259,7 +260,7 @@ fn sizes(config: &EngineConfig) -> journal::JournalConfig {
     }
 }
 
-/// The folder that a configuration names, or memory.
+/// The disk for a configuration: its journal folder, or memory.
 fn os_disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
     if config.durability == Durability::Memory {
         return Ok(OsDisk::Memory(Memory::new(MEMORY_SEGMENTS)));
@@ -277,7 +278,7 @@ fn os_disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
 }
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Creates an engine in a world of its own, whose journal is on the disk that `disk` opens.
+    /// Creates an engine on any host. `disk` opens the disk on which the journal is.
     ///
     /// # Errors
     ///
@@ -293,7 +294,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             check_panics(&app, session).map_err(EngineError::Config)?;
         }
         let (now, outbox_bytes) = (host.now(), config.outbox_bytes());
-        // First steps that may fail because another process uses them, then those that write.
+        // First do what may fail because another process uses it, then what writes.
         let mut lobby = open_lobby(&config, &mut host)?;
         let doors = links::open(&config, &mut host)?;
         let mut disk = disk(&config)?;
@@ -310,7 +311,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             links::restore(&mut journal, now, config.links, doors, rest_room).map_err(after_cut)?;
         sessions::recall_peers(&journal, &lines, &mut lobby);
         let header_rooms = lines.iter().map(|line| line.session.header_room());
-        // A note begins with its time, even without a session.
+        // A note begins with its time, even though it has no header.
         let header_room = header_rooms.max().unwrap_or_default().max(NOTE_ROOM);
         let mut commands = Commands::new(host.wake_up(), config.max_message);
         for line in &lines {
@@ -371,7 +372,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             restarts_recorded: 0,
             unsent: 0,
             told: 0,
-            // The application may have started something before it was killed.
+            // Call the application at once: it may have started something before it was killed.
             app_due: Mono(0),
             max_message: config.max_message,
             stop_timeout: Nanos::from(config.stop_timeout),
@@ -388,7 +389,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.commands.handle()
     }
 
-    /// Delivers events to `sink`, on the engine's thread; the events of the start at once.
+    /// Delivers events to `sink`, on the engine's thread. The events of the start are delivered at once.
     pub fn on_event(&mut self, sink: impl FnMut(Now, &Event) + Send + 'static) {
         self.core.events.listen(Box::new(sink));
         let now = self.host.now();
@@ -418,19 +419,19 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Listening addresses of sessions, then those of links, with the ports chosen for port 0.
+    /// Listening addresses of sessions, then of links. For port 0, the port that the system has chosen.
     pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         let doors = self.core.links.iter().filter_map(|it| it.door.as_ref());
         self.lobby.addresses().chain(doors.map(|door| door.at))
     }
 
-    /// The application. Its [`on_time`](Application::on_time) is called in the next turn.
+    /// The application. After this call, its [`on_time`](Application::on_time) is called in the next turn.
     pub fn application_mut(&mut self) -> &mut A {
         self.app_due = Mono(0);
         &mut self.app
     }
 
-    /// The host it runs on.
+    /// The host on which the engine runs.
     pub fn host_mut(&mut self) -> &mut H {
         &mut self.host
     }
@@ -445,13 +446,15 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.core.links.iter().map(FrameLink::status)
     }
 
-    /// The listening address of a link, with the port chosen for port 0; `None` for an initiator.
+    /// The listening address of a link; for port 0, with the port that the system has chosen. `None` for an
+    /// initiator.
     pub fn link_address(&self, link: SessionId) -> Option<SocketAddr> {
         let link = self.core.links.get(link.link()?)?;
         link.door.as_ref().map(|door| door.at)
     }
 
-    /// A number that changes with the state of a session or the journal; a failed logon attempt must not change it.
+    /// A number that changes whenever the state of a session or of the journal changes. A failed logon attempt must
+    /// not change it.
     pub fn state_hash(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
         self.core.journal.end().hash(&mut hasher);
@@ -468,11 +471,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         hasher.finish()
     }
 
-    /// Runs until a [`Handle`] stops it: then sessions are logged out, the journal is synced, and this returns.
+    /// Runs until a [`Handle`] stops the engine. Then it logs the sessions out, syncs the journal, and returns.
     ///
     /// # Errors
     ///
-    /// When the journal or the host fails. Every message sent is in the journal.
+    /// The journal or the host failed. Every message that was sent is in the journal.
     pub fn run(&mut self) -> Result<(), EngineError> {
         let pinned = self.core_number.map(|core| {
             fixwire_threads::pin(core).map_err(|source| EngineError::NotPinned {
@@ -497,11 +500,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// One turn: handles everything that is ready, without waiting. Returns the amount of work done; 0 for none.
+    /// One turn: handles everything that is ready, without waiting. Returns the amount of work done; 0 means none.
     ///
     /// # Errors
     ///
-    /// See [`Engine::run`]; the engine must not be used any more.
+    /// See [`Engine::run`]. After an error the engine must not be used any more.
     pub fn turn(&mut self) -> Result<usize, EngineError> {
         self.turn_within(Nanos(0))
     }
@@ -515,7 +518,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.stopping != Stopping::No
     }
 
-    /// Time until the engine has work again if no data and no command arrives.
+    /// Time until the engine has work, if neither data nor a command arrives before.
     fn time_to_sleep(&mut self) -> Nanos {
         if self.has_work() || self.commands.about_to_sleep() {
             return Nanos(0);
@@ -542,8 +545,8 @@ impl<A, H: Host, D: Disk> fmt::Debug for Engine<A, H, D> {
     }
 }
 
-/// Segment size, bytes. A journal in memory uses the smallest that holds any record, so that its ring stays in the
-/// processor's caches.
+/// Segment size in bytes. A journal in memory uses the smallest size that holds any record, so that its ring stays in
+/// the processor's caches.
 fn segment_bytes(config: &EngineConfig) -> usize {
     const SMALLEST: usize = 4 << 20;
     if config.durability != Durability::Memory {
@@ -554,7 +557,7 @@ fn segment_bytes(config: &EngineConfig) -> usize {
     room.max(SMALLEST).min(config.segment_bytes)
 }
 
-/// Whether a panic may be answered in this session, if configured.
+/// Checks that the application survives panics, if the session is configured to answer them.
 pub(crate) fn check_panics(
     app: &impl Application,
     session: &SessionConfig,

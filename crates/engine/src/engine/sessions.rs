@@ -1,8 +1,8 @@
 //! Adds and removes sessions while the engine runs.
 //!
-//! A removed session keeps its index and its sequence numbers: when it is added again under the same name it continues,
-//! and until then messages for it wait in the journal. An index is never given to another name, so that a message never
-//! reaches the wrong session.
+//! A removed session keeps its index and its sequence numbers. When a session is added again under the same name, it
+//! continues with them; until then, messages for it wait in the journal. An index is never given to another name, so
+//! a message never reaches the wrong session.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,7 @@ use crate::lobby::{Lobby, Target};
 use crate::transport::Transport;
 
 impl Template {
-    /// The session for a Logon; `None` when its ids form no valid name.
+    /// The settings of the session for a Logon; `None` when the ids in the Logon do not form a valid name.
     pub(crate) fn session_for(&self, logon: &LogonIdentity<'_>) -> Option<SessionConfig> {
         let mut made = self.session.clone();
         let own = &mut made.session.own;
@@ -43,8 +43,8 @@ impl Template {
     }
 }
 
-/// Replaces a `*` by the Logon's id; `None` when the id is not allowed in a name. Ids must not contain separators of
-/// session names, characters with a meaning for a shell, a path or a terminal, or invisible ones.
+/// Replaces a `*` by the id in the Logon. `None` when a name must not contain that id. Ids must not contain
+/// separators of session names, characters with a meaning for a shell, a path or a terminal, or invisible characters.
 fn take(ours: &mut Vec<u8>, theirs: &[u8]) -> Option<()> {
     if ours != b"*" {
         return Some(());
@@ -64,7 +64,7 @@ fn name(party: &Party) -> String {
     texts.join("/")
 }
 
-/// A session restored from the journal. If a reset was in progress, its sequence numbers are reset, and
+/// A session restored from the journal. If a reset was in progress, this resets the sequence numbers, and
 /// [`Engine::record_restart`] must follow.
 pub(crate) fn restore<D: Disk>(
     journal: &mut Journal<D>,
@@ -87,7 +87,7 @@ pub(crate) fn restore<D: Disk>(
     };
     let next_in = match stored.next_in {
         0 if canary::is(PlantedFault::ForgetReset) => 1,
-        // Something arrived since the last reset, so the connection ended with the process.
+        // Messages were received after the last reset, and the connection ended with the process.
         number if config.session.reset_on.disconnect && number > 1 => RESET_DUE,
         number if number > 1 && canary::is(PlantedFault::ForgetInbound) => number - 1,
         number => number,
@@ -114,8 +114,8 @@ pub(crate) fn restore_all<D: Disk>(
         .collect()
 }
 
-/// Passes the lobby the addresses from which peers logged on in earlier runs: of configured sessions, and of those that
-/// a template creates at logon.
+/// Tells the lobby from which addresses peers logged on in earlier runs: peers of configured sessions, and peers of
+/// sessions that a template creates at logon.
 pub(crate) fn recall_peers<D: Disk>(journal: &Journal<D>, lines: &[Line], lobby: &mut Lobby) {
     let sessions = lines.iter().enumerate();
     let sessions: HashMap<_, _> = sessions.map(|(at, line)| (line.journal, at)).collect();
@@ -128,14 +128,14 @@ pub(crate) fn recall_peers<D: Disk>(journal: &Journal<D>, lines: &[Line], lobby:
     }
 }
 
-/// Whether its peer needs a password to log on.
+/// Whether a peer of this session needs a password to log on.
 fn compares_passwords(config: &SessionConfig) -> bool {
     let own = &config.session;
     let demanded = !(own.username.is_empty() && own.password.is_empty());
     config.access.users.is_some() || own.role == Role::Acceptor && demanded
 }
 
-/// Opens an acceptor's listener; does nothing for an initiator.
+/// Opens the listener of an acceptor session; does nothing for an initiator.
 pub(crate) fn open(
     lobby: &mut Lobby,
     host: &mut impl Host,
@@ -154,7 +154,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ///
     /// # Errors
     ///
-    /// The outer error ends the engine, as in [`Engine::turn`]; with the inner one nothing has changed.
+    /// The outer error ends the engine, as in [`Engine::turn`]. After the inner error, nothing has changed.
     pub fn add_session(
         &mut self,
         config: SessionConfig,
@@ -164,7 +164,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(added.map(|index| SessionId(index as u32)))
     }
 
-    /// Removes a session: it is logged out, and no peer can log on to it any more. Its sequence numbers and messages
+    /// Removes a session. It is logged out, and no peer can log on to it any more. Its sequence numbers and messages
     /// stay in the journal.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.remove(now, session)
     }
 
-    /// Adds a session; it accepts connections only if it is `routed`.
+    /// Adds a session. It accepts connections by itself only if `routed`.
     pub(crate) fn add(
         &mut self,
         now: Now,
@@ -197,7 +197,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     index = at;
                 }
             } else if let Err(error) = config.check_beside(&line.config)
-                // Sessions of one template may be the same but for their names.
+                // Sessions of one template may differ only in their names.
                 && (routed || is_same)
             {
                 return Ok(Err(AddError::Config(error)));
@@ -208,11 +208,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return Ok(Err(AddError::TooMany(self.most_added)));
         }
         if !is_new && self.core.lines[index].link.is_some() {
-            // The session was removed, and its Logout is not answered yet.
+            // The session was removed, but the peer has not answered its Logout yet.
             self.disconnect(now, index, Ending::Session(DisconnectReason::LoggedOut))?;
         }
         self.record_restarts(now)?;
-        // No written message may wait for a header that has grown.
+        // The buffers for headers may grow: first write the messages that wait.
         self.core.commit_sent(now, &mut self.app, &mut self.host)?;
         self.release(now)?;
         if routed {
@@ -255,7 +255,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Ok(index))
     }
 
-    /// Reports to the application each session whose sequence numbers [`restore`] has reset, and commits the reset,
+    /// Commits the reset of each session whose sequence numbers [`restore`] has reset, and notifies the application,
     /// before anything else happens to any session.
     pub(crate) fn record_restarts(&mut self, now: Now) -> Result<(), EngineError> {
         while self.restarts_recorded < self.core.lines.len() {
@@ -289,8 +289,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// A removed session has no connection: its memory is freed, including keys and passwords of users; its name and
-    /// its sequence numbers stay.
+    /// Frees the memory of a removed session once it has no connection, including keys and passwords of users. Its
+    /// name and its sequence numbers stay.
     pub(crate) fn bury(&mut self, now: Now, index: usize) {
         self.inputs[index] = Input::new(0);
         let line = &mut self.core.lines[index];
@@ -305,8 +305,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// The session for a template: an existing one, or a new one. With `qualified`, the first one with that name that
-    /// is not connected.
+    /// The session for a template: an existing session, or a new one. With `qualified`, the first session with that
+    /// name that is not connected.
     pub(crate) fn join_or_add(
         &mut self,
         now: Now,

@@ -15,47 +15,47 @@ use crate::tls::TlsFailure;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// The session ended it.
+    /// The session disconnected.
     Session(DisconnectReason),
-    /// The peer closed it.
+    /// The peer closed the connection.
     ClosedByPeer,
-    /// The system ended it.
+    /// The system reported an error of the connection.
     Io(SystemError),
-    /// TLS ended it.
+    /// TLS failed.
     Tls(TlsFailure),
-    /// A message with this length was announced, above the limit.
+    /// The peer announced a message longer than the limit.
     TooLarge {
         /// Length of the message, bytes.
         bytes: u64,
         /// `max_message`, bytes.
         most: usize,
     },
-    /// Slow consumer: too many bytes waited for the peer. The journal keeps them.
+    /// Slow consumer: too many bytes waited for the peer. The journal keeps the messages.
     SlowReader {
         /// Number of waiting bytes.
         bytes: u64,
-        /// `lag_bytes`: maximum number of waiting bytes.
+        /// Maximum number of waiting bytes (`lag_bytes`).
         most: u64,
     },
-    /// Slow consumer: the peer read nothing for this long while bytes waited for it. The journal keeps them.
+    /// Slow consumer: the peer read nothing for this time while bytes waited for it. The journal keeps the messages.
     Stalled(Nanos),
     /// The peer exceeded its inbound rate limit.
     Throttled(Rate),
-    /// A message waiting for the peer is no longer stored.
+    /// The message with this MsgSeqNum, which waited for the peer, is no longer stored.
     NotStored(u64),
-    /// A message that the peer requests, or that waits for it, could not be read from the journal: an event has
-    /// reported why.
+    /// The message with this MsgSeqNum, which the peer had requested or which waited for the peer, could not be read
+    /// from the journal. An event has reported why.
     NotRead(u64),
     /// Data received on a link is not a frame.
     BadFrame {
-        /// Offset of the data: number of bytes received on this connection before it.
+        /// Number of bytes that the connection had received before the data.
         at: u64,
         /// The fault.
         why: BadFrame,
     },
     /// The application closed the connection of a link, for this reason.
     Application(&'static str),
-    /// An operator closed it.
+    /// An operator closed the connection.
     Operator,
     /// Another connection has logged on for the session.
     Replaced,
@@ -64,7 +64,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Whether the text of the last Logout or Reject explains why the connection ended.
+    /// Whether the text of the last Logout or Reject explains the end of the connection.
     pub(crate) fn is_explained(self) -> bool {
         match self {
             Self::Session(reason) => !matches!(

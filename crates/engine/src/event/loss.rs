@@ -8,26 +8,28 @@ use fixwire_protocol::session::Loss;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum MessageLoss {
-    /// Refused: outside the session schedule, after which sequence numbers restart.
+    /// Refused: the session is outside its schedule, and its sequence numbers will be reset at the start of the next
+    /// trading session.
     OutOfSchedule,
     /// Refused: the engine is starting, and resets the sequence numbers of the session.
     Restart,
-    /// Refused: a UserRequest(BE) before the logon, whose password is not in the journal.
+    /// Refused: a UserRequest(BE) before the logon could not be sent later, because the journal does not keep its
+    /// password.
     UserRequest,
-    /// Refused: the session is not logged on, and its configuration refuses messages until then.
+    /// Refused: the session is not logged on, and is configured to refuse messages until then.
     NotLoggedOn,
-    /// Refused: the session has no connection, and its next Logon resets the sequence numbers or, with
-    /// [`Loss::GapFill`], it resends nothing.
+    /// Refused: the session has no connection. Its next Logon resets the sequence numbers; or, with
+    /// [`Loss::GapFill`], the session resends nothing.
     Down(Loss),
-    /// The messages had MsgSeqNums, and waited for a connection or for a slow peer's socket when the sequence numbers
-    /// were reset.
+    /// The messages had MsgSeqNums, and waited for a connection or for the socket of a slow peer, when the sequence
+    /// numbers were reset.
     Reset,
-    /// The messages had MsgSeqNums and waited for a connection; the session resends nothing.
+    /// The messages had MsgSeqNums and waited for a connection, but the session resends nothing.
     NotResent,
 }
 
 impl MessageLoss {
-    /// Whether the messages have MsgSeqNums and are in the journal.
+    /// Whether the messages have got MsgSeqNums and are in the journal.
     #[must_use]
     pub fn is_numbered(self) -> bool {
         matches!(self, Self::Reset | Self::NotResent)

@@ -1,16 +1,16 @@
-//! Text of a peer, made safe for one line of a log or a terminal.
+//! Text from a peer, made safe for one line of a log or of a terminal.
 
 use std::fmt::{self, Write};
 
 use fixwire_protocol::{Message, tag};
 
-/// Maximum length of a kept text, bytes.
+/// Maximum length of a text, bytes.
 const LONGEST: usize = 256;
 /// Maximum length of a displayed CompID, bytes.
 const LONGEST_ID: usize = 64;
 
-/// Text that came from a peer or goes to one: at most 256 bytes of it, on one line, with everything but
-/// printable ASCII as `\xNN`.
+/// Text that came from a peer or goes to one: at most 256 bytes, on one line. Everything except printable ASCII is
+/// written as `\xNN`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PeerText(String);
 
@@ -32,7 +32,7 @@ impl PeerText {
         Self(text)
     }
 
-    /// Sender and target of a first message.
+    /// Sender and target in a first message.
     pub(crate) fn parties(message: &Message<'_>) -> Self {
         let fields = [
             ("BeginString=", tag::BEGIN_STRING),

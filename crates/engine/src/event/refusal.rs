@@ -8,53 +8,57 @@ use fixwire_protocol::Nanos;
 use crate::host::AnnounceFault;
 use crate::tls::{Spki, TlsFailure};
 
-/// Why a connection was closed, without a message, before it belonged to a session.
+/// Why a connection that did not belong to a session yet was closed, without an answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ConnectionRefusal {
-    /// Too many connections without a Logon: this is the limit.
+    /// There are too many connections without a Logon; the value is the limit.
     TooManyPending(usize),
-    /// Too many of them from this address: this is the limit, plus one for each session of the address.
+    /// There are too many connections without a Logon from this address. The value is the limit plus one for each
+    /// session of the address.
     TooManyFromAddress(usize),
-    /// No complete Logon yet; displaced by a newer connection from an address that sessions belong to.
+    /// The connection had not sent a complete Logon, and made way for a newer connection from an address that
+    /// sessions belong to.
     MadeWay,
-    /// No complete Logon within LogonTimeout, which has this value.
+    /// No complete Logon arrived within LogonTimeout, whose value this is.
     Timeout(Nanos),
-    /// The peer or the system closed it.
+    /// The peer or the system closed the connection.
     Gone,
-    /// The first bytes are not a message.
+    /// The first bytes were not a message.
     Garbled,
-    /// The first message is longer than a Logon may be: this is the limit, bytes.
+    /// The first message is longer than a Logon may be. The value is the limit, bytes.
     TooLarge(usize),
-    /// The first message is not a Logon with both CompIDs in a supported version.
+    /// The first message is not a Logon with both CompIDs, in a supported FIX version.
     NotALogon,
     /// The TLS handshake failed.
     Tls(TlsFailure),
-    /// The peer uses TLS, but this port does not.
+    /// The peer uses TLS, but this port does not use TLS.
     TlsUnexpected,
-    /// The address is not one of this port's load balancers.
+    /// The address is not that of a load balancer configured for this port.
     NotABalancer,
     /// The load balancer's PROXY header is invalid.
     Announcement(AnnounceFault),
-    /// The Logon names a session with other certificates. The value is the public key of the presented one.
+    /// The session in the Logon requires another certificate. The value is the public key of the certificate that the
+    /// peer presented.
     Certificate(Option<Spki>),
-    /// Unknown session: no session of this port has these CompIDs.
+    /// Unknown session: no session of this port has the CompIDs in the Logon.
     UnknownSession,
-    /// The address may not connect here, or not to that session.
+    /// The address may not connect to this port, or not to the session in the Logon.
     AddressNotAllowed,
-    /// Too many attempts from the address, or in total, have failed recently.
+    /// Too many logon attempts from the address, or in total, have failed recently.
     TooManyFailures(FailureLimit),
-    /// Too many wrong passwords for the session, from the address or in total.
+    /// Too many wrong passwords were given for the session: from the address, or in total.
     LockedOut(FailureLimit),
     /// Wrong Username or Password.
     Credentials,
     /// The new password could not be stored.
     PasswordNotChanged,
-    /// The password is correct but must be changed, and the Logon has no NewPassword(925), or the same one.
+    /// The password is correct but must be changed, and the Logon has no NewPassword(925), or one that equals the old
+    /// password.
     PasswordMustChange,
     /// The CompIDs cannot be part of a session name.
     NoName,
-    /// The limit of added sessions is reached: this value.
+    /// The maximum number of added sessions is reached; the value is the limit.
     TooManySessions(usize),
     /// The session is already connected.
     AlreadyConnected,
@@ -66,14 +70,15 @@ pub enum ConnectionRefusal {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum FailureLimit {
-    /// `MaxFailedLogons`: in a minute, from all addresses.
+    /// `MaxFailedLogons`: failed attempts in a minute from all addresses together.
     Total(u32),
-    /// `MaxFailedLogonsPerAddress`: in a minute, from one address; ten times as many from an address that sessions
-    /// belong to.
+    /// `MaxFailedLogonsPerAddress`: failed attempts in a minute from one address. Ten times as many are allowed from
+    /// an address that sessions belong to.
     Address(u32),
-    /// `MaxFailedLogonsPerSession`: wrong passwords in a minute, for one session.
+    /// `MaxFailedLogonsPerSession`: wrong passwords in a minute for one session.
     Session(u32),
-    /// This number of wrong passwords from one address for one session locks the address out for a time.
+    /// After this number of wrong passwords for one session from one address, the address is locked out of the
+    /// session for a time.
     Passwords(u32),
 }
 
@@ -167,7 +172,7 @@ impl fmt::Display for ConnectionRefusal {
     }
 }
 
-/// Why a peer with this certificate is not the session's.
+/// The sentence that says why a peer with this certificate is not accepted.
 pub(crate) fn wrong_certificate(shown: Option<&Spki>) -> String {
     match shown {
         Some(spki) => {

@@ -6,8 +6,8 @@ use fixwire_protocol::{Message, Tag, tag};
 
 use super::PeerText;
 
-/// The fields of a Reject(3) or BusinessMessageReject(j) with the reason and the rejected message. Missing fields are
-/// empty.
+/// The fields of a Reject(3) or BusinessMessageReject(j) that state the reason and identify the rejected message.
+/// Missing fields are empty.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RejectDetails {

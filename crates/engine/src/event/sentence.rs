@@ -1,4 +1,4 @@
-//! The text of each event, as an operator reads it.
+//! The sentence for each event, as the operator reads it.
 
 use std::fmt;
 
@@ -122,7 +122,7 @@ fn write_closed(opens: Option<Timestamp>, f: &mut fmt::Formatter<'_>) -> fmt::Re
     }
 }
 
-/// The sentence for a field that the application may not write.
+/// The sentence about a field that the application may not write.
 fn write_refused(msg_type: char, error: AdminOutError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "35={msg_type} sent without ")?;
     match error {
@@ -192,7 +192,7 @@ fn write_gap(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// The sentences for a Logon or Logout that differs from ours or conflicts with it; empty for other events.
+/// The sentences for a Logon or Logout of the peer that does not agree with ours; empty for other events.
 fn write_agreed(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::HeartBtIntDiffers { interval, .. } => write!(
@@ -260,7 +260,7 @@ fn write_log(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Text after a colon, if any.
+/// A text after a colon; nothing if the text is empty.
 struct Said<'a>(&'a PeerText);
 
 impl fmt::Display for Said<'_> {
@@ -272,7 +272,7 @@ impl fmt::Display for Said<'_> {
     }
 }
 
-/// A count of things.
+/// A number and the name of what is counted.
 struct Counted(u64, &'static str);
 
 impl fmt::Display for Counted {

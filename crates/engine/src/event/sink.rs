@@ -1,4 +1,4 @@
-//! Delivers events to the listener, at a bounded rate.
+//! Delivers events to the listener, at a limited rate.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,25 @@ const SECOND: Nanos = Nanos(1_000_000_000);
 /// Receives events on the engine's thread.
 pub type EventSink = Box<dyn FnMut(Now, &Event) + Send>;
 
-/// Passes events on: a limited number of each kind per second for each session, and of each kind without a session. The
-/// number of suppressed events follows at the end of the second.
+/// Passes events on. In each second, a limited number of events of each kind is passed on for each session, and of
+/// each kind without a session. The number of suppressed events follows at the end of the second.
 pub(crate) struct Events {
     sink: Option<EventSink>,
-    /// Logs get every event, except those that unknown peers can cause without limit.
+    /// Logs get every event, except those that unknown peers could cause without limit.
     logs: Vec<EventSink>,
     per_second: u32,
     /// Start of the current second.
     since: Mono,
-    /// Events raised in it, by kind.
+    /// Events raised in the current second, by session and kind.
     raised: BTreeMap<(Option<SessionId>, &'static str), Raised>,
-    /// Whether some of them were suppressed.
+    /// Whether any of them were suppressed.
     holds: bool,
 }
 
 #[derive(Default)]
 struct Raised {
     passed: u32,
-    /// Number of events that the sink missed, and that the logs missed.
+    /// Number of events that were not passed to the sink, and number that were not passed to the logs.
     held: [u64; 2],
 }
 
@@ -68,7 +68,7 @@ impl Events {
         } else {
             raised.held[0] += 1;
             self.holds = true;
-            // An unknown peer may connect again and again.
+            // Unknown peers could raise this event without limit by connecting again and again.
             if matches!(event, Event::Refused { .. }) {
                 raised.held[1] += 1;
                 return;
@@ -82,7 +82,7 @@ impl Events {
         self.holds.then_some(self.since + SECOND)
     }
 
-    /// Reports how many events were suppressed since the current second began, and starts the next one.
+    /// Reports how many events were suppressed in the current second, and starts the next second.
     #[cold]
     pub(crate) fn pass_counts(&mut self, now: Now) {
         self.since = now.mono;

@@ -1,13 +1,13 @@
-//! A system error that can be copied and compared, with the system's text.
+//! A system error that can be copied and compared, with the text of the system.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
 
-/// A system error: an [`io::Error`] without its allocation.
+/// A system error: an [`io::Error`] that needs no allocation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SystemError {
     kind: ErrorKind,
-    /// The system's error number, if the error has one. Many numbers have no kind of their own.
+    /// The system's error number, if the error has one. Many error numbers have no [`ErrorKind`] of their own.
     code: Option<i32>,
 }
 

@@ -1,9 +1,9 @@
-//! Simulated host: virtual clocks and a network that splits, stalls and breaks by its seed.
+//! Simulated host: virtual clocks, and a network that splits writes, stalls and breaks, as determined by a seed.
 //!
-//! Everything happens in one thread and is chosen by the seed, so a run can be reproduced exactly. A [`SimHost`] is one
-//! machine: its disk is a [`SimDisk`], its sockets are ends of the [`SimNet`] that it shares with other machines or
-//! with a peer played by a test. Each effect of a machine on the world counts as an operation of its disk; after the
-//! operation at which [`SimDisk::stop_after`] stops it, it has no more effects.
+//! Everything happens in one thread and is determined by the seed, so a run can be reproduced exactly. A [`SimHost`]
+//! is one machine. Its disk is a [`SimDisk`]; its sockets are ends of the [`SimNet`], which it shares with other
+//! machines, or with a peer that a test plays. Each effect of a machine on the world counts as an operation of its
+//! disk. After the operation at which [`SimDisk::stop_after`] stops the machine, it has no more effects.
 
 use std::cell::{RefCell, RefMut};
 use std::collections::VecDeque;
@@ -25,9 +25,9 @@ const BEGIN: i64 = 1_772_438_400_000_000_000;
 /// How the network transports bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Weather {
-    /// Whether reads return any first part of the available bytes, not all of them.
+    /// Whether a read may return any first part of the available bytes.
     pub splits: bool,
-    /// Whether writes accept any first part of their bytes, not all of them.
+    /// Whether a write may accept any first part of its bytes.
     pub cuts: bool,
     /// Capacity of one direction of a connection, bytes.
     pub room: usize,
@@ -49,10 +49,11 @@ struct State {
     reachable: bool,
     /// Number of bytes that machines wrote after a failed sync.
     unsafe_bytes: u64,
-    /// Number of writes by all machines.
+    /// Number of writes of all machines.
     writes: u64,
     listeners: Vec<Listener>,
-    /// End `2 * n` of connection `n` belongs to the initiator, `2 * n + 1` to the acceptor.
+    /// The ends of all connections. End `2 * n` belongs to the initiator of connection `n`, end `2 * n + 1` to its
+    /// acceptor.
     ends: Vec<End>,
 }
 
@@ -69,16 +70,16 @@ struct Listener {
 struct End {
     node: u32,
     arriving: VecDeque<u8>,
-    /// Whether the other end has closed: the stream ends after `arriving`.
+    /// Whether the other end has closed the connection, so that the stream ends after `arriving`.
     finished: bool,
-    /// Whether reads and writes fail.
+    /// Whether reads and writes fail, because the connection is broken.
     broken: bool,
     closed: bool,
     /// Nothing arrives before this time.
     silent_until: u64,
-    /// Whether a write was cut short.
+    /// Whether a write was accepted only in part.
     wants_room: bool,
-    /// Whether an attempt to connect succeeded whose event the machine has not received yet.
+    /// Whether an attempt to connect succeeded, but the machine has not received the event yet.
     dialling: bool,
 }
 
@@ -152,7 +153,7 @@ impl SimNet {
         self.state().mono += time.0;
     }
 
-    /// Changes the wall clock by this number of nanoseconds; not the monotonic clock.
+    /// Moves the wall clock by this number of nanoseconds. The monotonic clock does not change.
     pub fn step_wall(&self, nanos: i64) {
         self.state().wall_offset += nanos;
     }
@@ -162,7 +163,7 @@ impl SimNet {
         self.state().reachable = reachable;
     }
 
-    /// How bytes are transported from now on.
+    /// Sets how bytes are transported from now on.
     pub fn set_weather(&self, weather: Weather) {
         self.state().weather = weather;
     }
@@ -179,7 +180,7 @@ impl SimNet {
         ListenerId(state.listeners.len() as u32 - 1)
     }
 
-    /// A connection waiting at a listener, if any.
+    /// Accepts a connection that waits at a listener, if any.
     pub fn accept(&self, listener: ListenerId) -> Option<ConnId> {
         let mut state = self.state();
         let listener = state.listeners.get_mut(listener.0 as usize)?;
@@ -206,7 +207,7 @@ impl SimNet {
         Ok(dialler)
     }
 
-    /// Reads the bytes that have arrived at an end; returns their number, 0 at the end of the stream.
+    /// Reads bytes that have arrived at an end. Returns the number of bytes; 0 at the end of the stream.
     ///
     /// # Errors
     ///
@@ -270,7 +271,7 @@ impl SimNet {
         Ok(count)
     }
 
-    /// Closes an end: the other one reads to the end of the stream.
+    /// Closes an end. The other end can read the rest of the stream.
     pub fn close(&self, conn: ConnId) {
         let mut state = self.state();
         if let Ok(end) = state.end(conn) {
@@ -279,7 +280,7 @@ impl SimNet {
         }
     }
 
-    /// Breaks a connection: bytes in transit are lost from a random one on, and both ends fail.
+    /// Breaks a connection: bytes in transit are lost from a random byte on, and both ends fail.
     pub fn reset(&self, conn: ConnId) {
         let mut state = self.state();
         for conn in [conn, ConnId(conn.0 ^ 1)] {
@@ -311,8 +312,8 @@ impl SimNet {
         end.arriving.is_empty() && !end.broken && !end.finished && !end.closed
     }
 
-    /// Removes a machine and its listeners. Bytes that it had written still arrive; with `power` some of them are lost,
-    /// too, and the other ends only get an error.
+    /// Removes a machine and its listeners. Bytes that it had written still arrive. With `power`, some of them are
+    /// lost too, and the other ends only get an error.
     pub fn crash(&self, node: u32, power: bool) {
         let mut state = self.state();
         for listener in &mut state.listeners {
@@ -398,7 +399,7 @@ impl SimHost {
         self.disk.clone()
     }
 
-    /// A machine with its disk; `node` is its number in the network.
+    /// A machine with its disk. `node` is the number of the machine in the network.
     #[must_use]
     pub fn new(node: u32, net: &SimNet, disk: &SimDisk) -> Self {
         Self {
@@ -408,7 +409,7 @@ impl SimHost {
         }
     }
 
-    /// Counts an operation; a stopped machine does nothing.
+    /// Counts an operation; fails if the machine is stopped.
     fn step(&self) -> io::Result<()> {
         if self.disk.step() {
             Ok(())
@@ -482,7 +483,7 @@ impl Host for SimHost {
         }
     }
 
-    /// Never sleeps: the world advances the clock.
+    /// Never sleeps: the test advances the clock.
     fn poll(&mut self, _wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         self.net.ready(self.node, ready);
         Ok(())

@@ -1,4 +1,4 @@
-//! When and where an initiator connects: its hosts in turn, with increasing pauses.
+//! When and where an initiator connects: its hosts one after another, with increasing pauses.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) struct Dialler {
     transport: Transport,
     /// The host of the current or next attempt.
     host: usize,
-    /// When the first host was last tried; `None` before the first attempt.
+    /// Time at which the first host was last tried; `None` before the first attempt.
     first_tried: Option<Mono>,
     /// Number of attempts since the session was last logged on.
     failures: usize,
@@ -33,14 +33,14 @@ pub(crate) struct Dialler {
     is_open: bool,
 }
 
-/// When an attempt without a pause is due.
+/// The due time of an attempt without a pause.
 const AT_ONCE: Mono = Mono(0);
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum State {
-    /// The next attempt is at this time.
+    /// The next attempt is due at this time.
     Waiting(Mono),
-    /// An attempt is in progress until this time.
+    /// An attempt is in progress; it is given up at this time.
     Dialling(ConnId, Mono),
     /// Connected.
     Up,
@@ -71,7 +71,7 @@ impl Dialler {
         }
     }
 
-    /// Makes the first attempt due at once.
+    /// A dialler whose first attempt is due at once.
     fn new(
         hosts: Vec<(String, u16)>,
         pauses: Vec<Duration>,
@@ -95,7 +95,7 @@ impl Dialler {
         self.state
     }
 
-    /// Whether an attempt is in progress, or the engine's next turn begins one.
+    /// Whether an attempt is in progress, or begins in the engine's next turn.
     pub(crate) fn is_connecting(&self) -> bool {
         matches!(self.state, State::Waiting(AT_ONCE) | State::Dialling(..))
     }
@@ -105,8 +105,8 @@ impl Dialler {
         (name, *port)
     }
 
-    /// The host and port of the next attempt. Under [`HostPolicy::Priority`] that is the first host if its last attempt
-    /// is long enough ago.
+    /// The host and port for the next attempt. Under [`HostPolicy::Priority`] this is the first host, if its last
+    /// attempt was long enough ago.
     pub(crate) fn next<'a>(&'a mut self, now: Mono, options: &'a SocketOptions) -> Dial<'a> {
         if let (HostPolicy::Priority { start_over }, Some(tried)) =
             (self.transport.policy, self.first_tried)
@@ -132,7 +132,7 @@ impl Dialler {
         &self.transport
     }
 
-    /// When something must happen even if nothing arrives.
+    /// Time at which the dialler must be checked even if nothing arrives.
     pub(crate) fn due(&self) -> Option<Mono> {
         match self.state {
             State::Waiting(at) => Some(at).filter(|_| self.is_open),
@@ -149,13 +149,14 @@ impl Dialler {
         self.state = State::Up;
     }
 
-    /// The session is logged on: this host works, and the pauses start over when the connection ends.
+    /// Records that the session is logged on. The host works, so the pauses start again with the first one when the
+    /// connection ends.
     pub(crate) fn logged_on(&mut self) {
         self.failures = 0;
     }
 
-    /// An attempt failed or the connection ended. Moves to the next host unless the session was logged on at this one;
-    /// returns the pause.
+    /// Records that an attempt failed or that the connection ended. Moves to the next host, unless the session was
+    /// logged on at this one. Returns the pause.
     pub(crate) fn ended(&mut self, now: Mono, was_logged_on: bool) -> Nanos {
         let pause = self.pauses.get(self.failures).or(self.pauses.last());
         let pause = pause.map_or(Nanos(0), |pause| Nanos::from(*pause));
@@ -169,8 +170,8 @@ impl Dialler {
         pause
     }
 
-    /// The session's schedule allows connecting, or no longer: a new trading session begins with an attempt at once and
-    /// the first pause.
+    /// Sets whether the session schedule allows connecting. A new trading session begins with an attempt at once and
+    /// with the first pause.
     pub(crate) fn set_open(&mut self, now: Mono, open: bool) {
         self.is_open = open;
         if matches!(self.state, State::Waiting(_) | State::Dialling(..)) {
@@ -184,7 +185,7 @@ impl Dialler {
         self.state = State::Off;
     }
 
-    /// Makes the next attempt due at once, also after [`off`](Self::off).
+    /// Makes the next attempt due at once, even after [`off`](Self::off).
     pub(crate) fn on(&mut self) {
         if matches!(self.state, State::Off | State::Waiting(_)) {
             self.state = State::Waiting(AT_ONCE);

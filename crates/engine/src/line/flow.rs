@@ -1,4 +1,4 @@
-//! Rate limits between a peer and its session: messages counted both ways.
+//! Rate limits between a peer and its session, in both directions.
 //!
 //! ```text
 //!   peer -> Inbound: beyond its rate  Reject      answered, the application does not see it
@@ -28,7 +28,7 @@ pub(crate) struct Inbound {
     pub(crate) paused: bool,
 }
 
-/// Decision about a received message.
+/// What to do with a received message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Pass {
     /// The message is accepted.
@@ -48,7 +48,7 @@ impl Inbound {
         }
     }
 
-    /// Handles a message in the receive buffer.
+    /// Decides what to do with a message in the receive buffer.
     pub(crate) fn arrives(&mut self, now: Mono) -> Pass {
         match self.excess {
             Excess::Reject => Pass::Now,
@@ -72,7 +72,7 @@ impl Inbound {
 /// The outbound rate limit of a peer.
 pub(crate) struct Pacer {
     bucket: Bucket,
-    /// No message may be written before this time; `None`: messages may be written.
+    /// No message may be written before this time. `None`: messages may be written now.
     out_until: Option<Mono>,
 }
 
@@ -98,14 +98,14 @@ impl Pacer {
         available
     }
 
-    /// Counts written messages; returns when the next one may be written, if not now.
+    /// Counts written messages. Returns when the next one may be written, if it must wait.
     pub(crate) fn spend(&mut self, now: Mono, count: u64) -> Option<Mono> {
         self.bucket.spend(now, count);
         self.out_until = (self.bucket.available(now) == 0).then(|| self.bucket.next());
         self.out_until
     }
 
-    /// Updates the tokens; returns when to check again.
+    /// Handles the passage of time. Returns when to check again.
     pub(crate) fn elapse(&mut self, now: Mono) -> Option<Mono> {
         self.out_until = self.out_until.filter(|until| *until > now);
         self.out_until
@@ -128,7 +128,7 @@ impl Line {
         let counts = |entry: &Entry| !entry.is_discarded() && !is_admin(entry.msg_type());
         let mut left = self.allowance(now);
         let mut spent = 0;
-        // The first message that must wait; all new ones wait after it, and after older ones, too.
+        // The first message that must wait. New messages wait after it, and also after older waiting messages.
         let late = entries.iter().position(|entry| {
             let late = counts(entry) && left == 0 && entry.number == MsgSeqNumSource::Next;
             if counts(entry) && !late {
@@ -153,7 +153,7 @@ impl Line {
         result
     }
 
-    /// Messages that may be written to the peer now.
+    /// Number of messages that may be written to the peer now.
     pub(crate) fn allowance(&mut self, now: Mono) -> u64 {
         self.pacer
             .as_mut()
@@ -169,7 +169,7 @@ impl Line {
         }
     }
 
-    /// Pauses reading from the connection until `until`; returns the connection if reading was not paused before.
+    /// Pauses reading from the connection until `until`. Returns the connection if reading was not paused before.
     #[cold]
     pub(crate) fn pause(&mut self, until: Mono) -> Option<ConnId> {
         self.wake = self.wake.min(until);
@@ -178,7 +178,7 @@ impl Line {
         self.link.filter(|_| !was_paused).map(|link| link.conn)
     }
 
-    /// Actions of throttle, pacer, log and a stalled socket that are due; `None` when nothing is due.
+    /// What is due for throttle, rate limit, log and a stalled socket; `None` when nothing is due.
     pub(crate) fn wake(&mut self, now: Mono, stall_time: Nanos) -> Option<Woken> {
         if now < self.wake {
             return None;
@@ -208,18 +208,17 @@ impl Line {
     }
 }
 
-/// The work for a woken session.
+/// What must be done for a session whose timers are due.
 pub(crate) enum Woken {
-    /// The connection is closed: the peer read nothing for too long.
+    /// The connection must be closed, because the peer read nothing for too long.
     Stalled,
     /// The session continues.
     Goes {
-        /// Number of unlogged messages for an event that is due; `None` when no event is due.
+        /// Number of messages that were not logged, if an event about them is due.
         not_logged: Option<u64>,
         /// Whether waiting messages may be written.
         sends: bool,
-        /// The connection that is read again, if its reading was paused. The first message without a token pauses it
-        /// again, if necessary.
+        /// The connection to be read again, if reading was paused. The first message without a token pauses it again.
         reads: Option<ConnId>,
     },
 }

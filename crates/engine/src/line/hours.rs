@@ -1,4 +1,4 @@
-//! The session schedule of one session, and its progress.
+//! The session schedule of one session, and where the session is in it.
 
 use fixwire_protocol::session::{PendingReply, Phase};
 use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
@@ -8,25 +8,25 @@ use super::dialler::State;
 use crate::host::ConnId;
 use crate::schedule::{Schedule, ScheduleState};
 
-/// Interval at which the wall clock is checked, since it may have been set.
+/// Interval at which the wall clock is checked, because it may have been set.
 const LOOK_AGAIN: Nanos = Nanos(1_000_000_000);
-/// Sequence numbers that began more than this after the current time were dated by a wrong clock.
+/// Sequence numbers that began later than this after the current time got their time from a wrong clock. Nanoseconds.
 const WRONG_CLOCK: i64 = 86_400_000_000_000;
 
-/// The schedule of one session, and its progress.
+/// The session schedule of one session, and where the session is in it.
 #[derive(Debug)]
 pub(crate) struct Hours {
     pub(crate) schedule: Schedule,
-    /// The last answer of the schedule, and the time at which it was given; `None` before the first check.
+    /// The last answer of the schedule and the time of that answer; `None` before the first check.
     standing: Option<(Timestamp, ScheduleState)>,
-    /// The last reset time (`ResetSeqTime`) that was handled; `None` before the first one.
+    /// The last reset time (`ResetSeqTime`) that was handled; `None` if none was handled yet.
     pub(crate) reset_seen: Option<Timestamp>,
-    /// Sequence numbers that began far in the future count as begun at this time; `None` when they did not.
+    /// If the sequence numbers seem to begin far in the future, they count as begun at this time; otherwise `None`.
     doubt: Option<Timestamp>,
     /// Whether logon was allowed at the last report to the operator; `None` before the first report.
     pub(crate) told: Option<bool>,
-    /// Whether the session is outside its trading session: a message written now would be lost when the next one
-    /// begins.
+    /// Whether the session is outside its trading session. If so, a message written now would be lost when the next
+    /// trading session begins.
     pub(crate) shut: bool,
 }
 
@@ -55,7 +55,7 @@ impl Hours {
                 let standing = self.schedule.at(now);
                 self.standing = Some((now, standing));
                 if self.reset_seen.is_none() {
-                    // A reset that was due before the first check is not executed.
+                    // A reset that was due before the first check is skipped.
                     self.reset_seen = standing.reset;
                 }
                 standing
@@ -79,7 +79,7 @@ impl Hours {
         period.is_some_and(|period| counted < period)
     }
 
-    /// When to check again.
+    /// Time at which the schedule must be checked again.
     pub(crate) fn due(&self, now: Now) -> Mono {
         let until = self
             .standing
@@ -89,7 +89,7 @@ impl Hours {
     }
 }
 
-/// A session's next step by its schedule.
+/// What the schedule requires next for a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Step {
     Nothing,
@@ -101,17 +101,19 @@ pub(crate) enum Step {
 /// A change when a session opens or closes.
 #[derive(Default)]
 pub(crate) struct Turned {
-    /// The trading session has begun (true) or ended (false), and the application is notified; `None` without a change.
+    /// The trading session has begun (true) or ended (false), and the application must be notified. `None` without a
+    /// change.
     pub(crate) runs: Option<bool>,
-    /// Logon is now allowed (true) or no longer allowed (false), and an event reports it; `None` without a change.
+    /// Logon is now allowed (true) or not allowed any more (false), and an event must report it. `None` without a
+    /// change.
     pub(crate) may_log_on: Option<bool>,
-    /// The attempt to connect that must be given up, if any.
+    /// The connection of an attempt to connect that must be given up, if any.
     pub(crate) drops: Option<ConnId>,
 }
 
 impl Line {
-    /// The schedule's current answer, and the next step; `None` for a session without a schedule. The session's
-    /// sequence numbers began at `began`.
+    /// The schedule's current answer and the next step; `None` for a session without a schedule. `began` is when the
+    /// session's sequence numbers began.
     pub(crate) fn follow_hours(
         &mut self,
         now: Timestamp,
@@ -133,7 +135,7 @@ impl Line {
         let older = standing.reset.is_some_and(|reset| began < reset);
         let step = match self.session.phase() {
             Phase::LoggedOn(up) if older && up.exchange == PendingReply::Settled => Step::Restart,
-            // While another exchange of Logons or Logouts is in progress, waits for its end.
+            // While another exchange of Logons or Logouts is in progress, wait for its end.
             Phase::LoggedOn(_) if older => return Some((standing, Step::Nothing)),
             _ => Step::Nothing,
         };
@@ -141,7 +143,7 @@ impl Line {
         Some((standing, step))
     }
 
-    /// Allows the session to connect and to accept Logons, or not.
+    /// Sets whether the session may connect and accept Logons.
     pub(crate) fn open_or_close(&mut self, now: Mono, standing: ScheduleState) -> Turned {
         let may = standing.may_log_on;
         self.session.allow_logons(may);

@@ -16,7 +16,7 @@ use crate::host::ConnId;
 #[derive(Clone, Copy)]
 pub(crate) struct Link {
     pub(crate) conn: ConnId,
-    /// The peer's address, for an acceptor; `None` for an initiator.
+    /// Address of the peer, for an acceptor; `None` for an initiator.
     pub(crate) peer: Option<IpAddr>,
     pub(crate) stage: Stage,
 }
@@ -24,26 +24,26 @@ pub(crate) struct Link {
 /// The state of a connection.
 #[derive(Clone, Copy)]
 pub(crate) enum Stage {
-    /// The Logons are not exchanged.
+    /// The Logons are not exchanged yet.
     LoggingOn,
     /// The Logons are exchanged, and the application was notified.
     LoggedOn,
-    /// The session ended before this flush: messages committed until then are still sent, the Logout last.
+    /// The session ended before this flush. Messages committed until then are still sent, the Logout last.
     Ended { before: u64 },
     /// The session has ended, and its last messages wait for the socket.
     Leaving { before: u64, left: Leaving },
 }
 
-/// A connection that is closed once the socket has accepted everything.
+/// A connection that will be closed once the socket has accepted everything.
 #[derive(Clone, Copy)]
 pub(crate) struct Leaving {
     pub(crate) why: Ending,
-    /// When the connection is closed even if messages are left.
+    /// Time at which the connection is closed even if messages are left.
     pub(crate) until: Mono,
 }
 
 impl Link {
-    /// A connection without messages so far.
+    /// A connection on which no message was exchanged yet.
     pub(crate) fn new(conn: ConnId, peer: Option<IpAddr>) -> Self {
         Self {
             conn,
@@ -52,12 +52,12 @@ impl Link {
         }
     }
 
-    /// Whether the session was logged on over it.
+    /// Whether the session was logged on over this connection.
     pub(crate) fn was_logged_on(&self) -> bool {
         !matches!(self.stage, Stage::LoggingOn)
     }
 
-    /// The flush before which the session ended; `None` when it has not ended.
+    /// The flush before which the session ended; `None` while it has not ended.
     pub(crate) fn ended_before(&self) -> Option<u64> {
         match self.stage {
             Stage::Ended { before } | Stage::Leaving { before, .. } => Some(before),
@@ -65,7 +65,7 @@ impl Link {
         }
     }
 
-    /// The work left when its session has ended.
+    /// Why and when the connection is closed, if its session has ended and its last messages wait for the socket.
     #[inline]
     pub(crate) fn leaving(&self) -> Option<Leaving> {
         match self.stage {
@@ -74,14 +74,14 @@ impl Link {
         }
     }
 
-    /// The session has ended before this flush.
+    /// Records that the session has ended before this flush.
     pub(crate) fn end(&mut self, before: u64) {
         if let Stage::LoggedOn = self.stage {
             self.stage = Stage::Ended { before };
         }
     }
 
-    /// The last messages of an ended session wait for the socket.
+    /// Records that the last messages of an ended session wait for the socket.
     pub(crate) fn leave(&mut self, left: Leaving) {
         if let Stage::Ended { before } = self.stage {
             self.stage = Stage::Leaving { before, left };

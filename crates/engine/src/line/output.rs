@@ -1,8 +1,9 @@
 //! When bytes are sent: right after their commit, or later from the journal.
 //!
-//! The journal is the send queue. Committed messages are written from the outbox. As soon as a socket accepts only part
-//! of them, or a resend runs, later messages stay in the journal, and the session keeps the MsgSeqNum of the first.
-//! They are read from there, in order, when the socket accepts more. So a slow consumer costs disk space, not memory.
+//! The journal is the send queue. Committed messages are written from the outbox. When a socket accepts only a part
+//! of them, or a resend is running, later messages stay in the journal, and the session keeps the MsgSeqNum of the
+//! first one. When the socket accepts more, they are read from the journal in order. So a slow consumer costs disk
+//! space, not memory.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -17,23 +18,23 @@ use crate::journal::{Disk, Journal, JournalId, Replay, Stored};
 /// Number of bytes read from the journal for one write.
 const CHUNK: usize = 32 << 10;
 
-/// Messages that one connection has not sent yet.
+/// What waits to be sent on one connection.
 pub(crate) struct Output {
-    /// The end of a partly accepted write: `rest[at..]`.
+    /// The end of a write that was accepted only in part: `rest[at..]`.
     rest: Vec<u8>,
     at: usize,
     behind: Option<Behind>,
-    /// Waiting messages with secrets that the journal does not have, as they are sent.
+    /// Waiting messages whose secrets the journal does not have: MsgSeqNum and bytes, as they will be sent.
     secrets: Vec<(u64, Vec<u8>)>,
-    /// Reads waiting messages from the journal; `None` when no message is being read.
+    /// Reads waiting messages from the journal; `None` while none is being read.
     cursor: Option<Replay>,
-    /// Whether the socket accepts nothing until the host reports it writable.
+    /// Whether the socket accepts nothing, until the host reports that it is writable.
     blocked: bool,
-    /// Since when the socket has accepted nothing.
+    /// Time since which the socket has accepted nothing.
     since: Option<Mono>,
-    /// MsgSeqNums of messages that a reset in the same write has made void, if any.
+    /// MsgSeqNums of messages that became void by a reset in the same write, if any.
     voided: Option<Range<u64>>,
-    /// Whether an event has reported the slow consumer.
+    /// Whether an event has reported that the peer is a slow consumer.
     pub(crate) is_slow: bool,
 }
 
@@ -41,26 +42,27 @@ pub(crate) struct Output {
 #[derive(Clone, Copy, Debug)]
 struct Behind {
     next: u64,
-    /// The MsgSeqNum after the last one.
+    /// The MsgSeqNum after the last message.
     end: u64,
     bytes: u64,
 }
 
-/// Whether messages may be written now.
+/// Which messages may be written now.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Gate {
     /// All messages.
     Open,
-    /// Only session messages: the Logons are not exchanged.
+    /// Only session messages, because the Logons are not exchanged yet.
     Admin,
-    /// Only resent messages, new messages up to this MsgSeqNum, and a Logon: a resend up to this MsgSeqNum is running,
-    /// and later messages wait for its end. New messages up to this MsgSeqNum must be written first; otherwise the peer
-    /// would receive them after their resent copies.
+    /// A resend up to this MsgSeqNum is running. Only resent messages, new messages up to this MsgSeqNum, and a Logon
+    /// may be written; later messages wait for the end of the resend. New messages up to this MsgSeqNum must be
+    /// written first, because otherwise the peer would receive their resent copies before them.
     Repeats(u64),
 }
 
 impl Output {
-    /// `rest` has room for the rest of one flush, so it does not grow later.
+    /// `room` is the size of the largest flush. The buffer for the rest of a write has this capacity, so that it
+    /// never grows later.
     pub(crate) fn new(room: usize) -> Self {
         Self {
             rest: Vec::with_capacity(room),
@@ -81,7 +83,7 @@ impl Output {
         self.rest = Vec::new();
     }
 
-    /// The connection is closed; unsent messages are in the journal.
+    /// Handles the end of the connection. Messages that were not sent are in the journal.
     pub(crate) fn reset(&mut self) {
         self.rest.clear();
         self.at = 0;
@@ -108,18 +110,18 @@ impl Output {
         self.secrets.clear();
     }
 
-    /// Keeps a waiting message with secrets, which the journal does not have.
+    /// Keeps a waiting message that has secrets which the journal does not have.
     pub(crate) fn keep_secret(&mut self, seq: u64, bytes: &[u8]) {
         self.secrets.push((seq, bytes.to_vec()));
     }
 
-    /// The sequence numbers were reset: messages waiting in the journal are void.
+    /// Handles a reset of the sequence numbers: messages that wait in the journal become void.
     pub(crate) fn void(&mut self) {
         self.forget();
     }
 
-    /// MsgSeqNums of messages that became void as soon as they waited, since the last call; `None` without such
-    /// messages.
+    /// MsgSeqNums of messages that became void as soon as they had to wait, since the last call; `None` if there were
+    /// no such messages.
     #[inline]
     pub(crate) fn take_voided(&mut self) -> Option<Range<u64>> {
         self.voided.take()
@@ -130,13 +132,13 @@ impl Output {
         self.behind.map(|behind| behind.next)
     }
 
-    /// The socket accepts bytes again.
+    /// Records that the socket accepts bytes again.
     pub(crate) fn unblock(&mut self) {
         self.blocked = false;
         self.since = None;
     }
 
-    /// When a socket that accepts nothing will have been stalled for too long; `None` when the socket accepts bytes.
+    /// When a socket that accepts nothing will have been stalled for too long; `None` while the socket accepts bytes.
     pub(crate) fn stalls_at(&mut self, now: Mono, patience: Nanos) -> Option<Mono> {
         if !self.blocked {
             self.since = None;
@@ -145,12 +147,12 @@ impl Output {
         Some(*self.since.get_or_insert(now) + patience)
     }
 
-    /// Messages that wait in the journal.
+    /// Number of messages that wait in the journal.
     pub(crate) fn waiting(&self) -> u64 {
         self.behind.map_or(0, |behind| behind.end - behind.next)
     }
 
-    /// Makes a message wait in the journal although it could be written.
+    /// Makes a message wait in the journal, even if it could be written.
     pub(crate) fn defer_entry(&mut self, outbox: &Outbox, index: usize) {
         self.defer(outbox.entries()[index].seq, outbox.sealed(index).len());
     }
@@ -166,7 +168,7 @@ impl Output {
         !self.rest.is_empty() || self.behind.is_some()
     }
 
-    /// Whether something can be written now: waiting messages, or those of a resend.
+    /// Whether anything can be written now: waiting messages, or messages of a resend.
     pub(crate) fn can_write(&self, gate: Gate, resends: bool) -> bool {
         let stored = self.behind_within(gate);
         !self.blocked && (!self.rest.is_empty() || stored || resends)
@@ -181,12 +183,13 @@ impl Output {
         })
     }
 
-    /// Number of bytes of messages that wait in the journal.
+    /// Bytes of the messages that wait in the journal.
     pub(crate) fn lag(&self) -> u64 {
         self.behind.map_or(0, |behind| behind.bytes)
     }
 
-    /// Bytes that a write did not accept, and the MsgSeqNum of the first message in the journal that waits after them.
+    /// Number of bytes that a write did not accept; and the MsgSeqNum of the first message that waits in the journal
+    /// after them.
     pub(crate) fn unwritten(&self) -> (usize, Option<u64>) {
         let next = self.behind.map(|behind| behind.next);
         (self.rest.len() - self.at, next)
@@ -205,7 +208,7 @@ impl Output {
         if gate == Gate::Open && self.rest.is_empty() && self.behind.is_none() {
             return self.send_now(host, conn, outbox, run);
         }
-        // Rare: one message at a time.
+        // The rare case: handle one message at a time.
         for index in run {
             let entry = &outbox.entries()[index];
             if entry.is_discarded() {
@@ -214,9 +217,10 @@ impl Output {
             let allowed = match (gate, entry.number) {
                 (_, MsgSeqNumSource::Fixed(_)) => true,
                 (Gate::Open, MsgSeqNumSource::Next) => self.behind.is_none(),
-                // For a refused Logon, the Reject and the Logout are sent, whatever else waits.
+                // For a refused Logon, the Reject and the Logout are sent even if other messages wait.
                 (Gate::Admin, MsgSeqNumSource::Next) => is_admin(entry.msg_type()),
-                // Nothing may precede a Logon: with NextExpectedMsgSeqNum(789) a resend can begin in the same turn.
+                // Nothing may be written before a Logon: with NextExpectedMsgSeqNum(789), a resend can begin in the
+                // turn of the Logon.
                 (Gate::Repeats(upto), MsgSeqNumSource::Next) => {
                     self.behind.is_none() && (entry.seq <= upto || entry.msg_type() == b"A")
                 }
@@ -250,7 +254,7 @@ impl Output {
         Ok(())
     }
 
-    /// Keeps the state needed to continue after a write accepted only `count` bytes of several messages.
+    /// Keeps what is needed to continue after a write that accepted only `count` bytes of several messages.
     #[cold]
     fn cut_short(&mut self, outbox: &Outbox, run: Range<usize>, mut count: usize) {
         self.blocked = true;
@@ -275,7 +279,8 @@ impl Output {
             bytes: 0,
         });
         if seq < behind.next {
-            // The sequence numbers were reset in the same write: waiting messages were numbered before it.
+            // The sequence numbers were reset in the same write. The waiting messages got their MsgSeqNums before the
+            // reset.
             self.voided = Some(behind.next..behind.end);
             *behind = Behind {
                 next: seq,
@@ -288,8 +293,8 @@ impl Output {
         behind.bytes += len as u64;
     }
 
-    /// Writes waiting messages: the rest of the last write, then up to `most` messages from the journal if `gate`
-    /// allows them.
+    /// Writes what waits: first the rest of the last write, then up to `most` messages from the journal, as far as
+    /// `gate` allows.
     pub(crate) fn pump<D: Disk>(
         &mut self,
         host: &mut impl Host,
@@ -370,7 +375,7 @@ impl Output {
     }
 }
 
-/// Writes once; a full socket accepts nothing.
+/// Writes once. A full socket accepts 0 bytes.
 #[inline]
 fn write(host: &mut impl Host, conn: ConnId, bytes: &[u8]) -> Result<usize, Ending> {
     match host.write(conn, bytes) {

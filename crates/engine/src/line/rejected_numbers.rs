@@ -1,18 +1,18 @@
 //! [`RejectedNumbers`]: the MsgSeqNums of our messages that a peer has rejected.
 
-/// MsgSeqNums to which the peer's Rejects(3) have referred.
+/// MsgSeqNums to which Rejects(3) of the peer have referred.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RejectedNumbers {
-    /// The epoch of the MsgSeqNums: how often they were reset.
+    /// The epoch of the MsgSeqNums, that is, the number of resets before them.
     epoch: u64,
-    /// The highest of them.
+    /// The highest of the MsgSeqNums.
     last: u64,
-    /// A bit for each of the 64 up to it; the lowest bit is its own.
+    /// One bit for each of the last 64 MsgSeqNums up to `last`. The lowest bit is for `last`.
     seen: u64,
 }
 
 impl RejectedNumbers {
-    /// Whether no Reject has referred to this MsgSeqNum; records it.
+    /// Whether no Reject has referred to this MsgSeqNum before. Records the MsgSeqNum.
     pub(crate) fn is_new(&mut self, epoch: u64, number: u64) -> bool {
         if epoch != self.epoch {
             *self = Self {

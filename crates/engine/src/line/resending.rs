@@ -1,22 +1,22 @@
-//! Progress of a resend.
+//! The progress of a resend.
 
 use fixwire_protocol::{MsgSeqNumSource, Outbox, Session};
 
 use crate::journal::Replay;
 
-/// Stored messages being read for a resend.
+/// The stored messages that a resend is reading.
 pub(crate) struct Resending {
     pub(crate) replay: Replay,
-    /// Nothing is stored before this MsgSeqNum.
+    /// The journal has no message before this MsgSeqNum.
     pub(crate) missing_to: u64,
 }
 
-/// Number of messages sent for a ResendRequest so far.
+/// What was sent for a ResendRequest so far.
 #[derive(Clone, Copy)]
 pub(crate) struct Resent {
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// The first MsgSeqNum not resent yet.
+    /// The first MsgSeqNum that was not resent yet.
     pub(crate) next: u64,
     pub(crate) messages: u64,
     pub(crate) gap_fills: u64,
@@ -33,7 +33,7 @@ impl Resent {
         }
     }
 
-    /// Counts the entries of the outbox from this one on.
+    /// Counts the outbox entries with index `from` and above.
     #[inline]
     pub(crate) fn count(&mut self, outbox: &Outbox, from: usize) {
         let resent = outbox.entries()[from..].iter();

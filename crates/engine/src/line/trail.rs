@@ -1,4 +1,4 @@
-//! Limits how many messages are logged that change no session state.
+//! Limits the log records of messages that change no state of a session.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use crate::bucket::{Bucket, Rate};
 /// Interval between two events about unlogged messages.
 const REPORT_EVERY: Nanos = Nanos(10_000_000_000);
 
-/// The limit of one session's log, and the messages above it.
+/// The limit for the log of one session, and the count of messages above it.
 #[derive(Debug)]
 pub(crate) struct Trail {
     bucket: Bucket,
     /// Bytes per hour.
     pub(crate) most: u32,
-    /// Number of unlogged messages that no event has reported yet.
+    /// Number of messages that were not logged and that no event has reported yet.
     pub(crate) left_out: u64,
     /// Earliest time of the next event.
     pub(crate) report_at: Mono,
 }
 
 impl Trail {
-    /// This number of bytes per hour, with a burst of the same size.
+    /// A limit of this number of bytes per hour, with a burst of the same size.
     pub(crate) fn new(bytes_per_hour: u32) -> Self {
         let rate = Rate {
             count: bytes_per_hour,
@@ -37,7 +37,7 @@ impl Trail {
         }
     }
 
-    /// Whether a record of this size may be written.
+    /// Whether a record of this size may be written; if not, counts the message.
     pub(crate) fn admits(&mut self, now: Mono, bytes: u64) -> bool {
         let admits = self.bucket.available(now) >= bytes;
         if admits {
@@ -46,12 +46,13 @@ impl Trail {
         admits
     }
 
-    /// When an event is due; `None` when every unlogged message was reported.
+    /// Time at which an event is due; `None` when every message that was not logged has been reported.
     pub(crate) fn due(&self) -> Option<Mono> {
         (self.left_out > 0).then_some(self.report_at)
     }
 
-    /// Number of unlogged messages since the last call; `None` without any. Later messages are reported later.
+    /// Number of messages that were not logged since the last call; `None` if there were none. The next event is due
+    /// later.
     pub(crate) fn take(&mut self, now: Mono) -> Option<u64> {
         let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {

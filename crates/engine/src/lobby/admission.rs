@@ -1,4 +1,4 @@
-//! Which connections may wait for a Logon, and which ones are displaced.
+//! Which connections may wait for a Logon, and which connections make way for others.
 
 use std::io;
 use std::net::IpAddr;
@@ -11,12 +11,12 @@ use super::{Guest, Lobby};
 use crate::event::ConnectionRefusal;
 use crate::host::{Host, ListenerId};
 
-/// Time until a failed accept is retried.
+/// Time until accepting is tried again after a failure.
 pub(crate) const ACCEPT_PAUSE: Nanos = Nanos(100_000_000);
 
 impl Lobby {
-    /// Accepts a connection waiting at a listener; `None` when no connection waits, or the listener is paused. An error
-    /// closes the listener for [`ACCEPT_PAUSE`].
+    /// Accepts a connection that waits at a listener. `None` when no connection waits, or when the listener is
+    /// paused. An error pauses the listener for [`ACCEPT_PAUSE`].
     pub(crate) fn accept(
         &mut self,
         host: &mut impl Host,
@@ -44,14 +44,15 @@ impl Lobby {
         }))
     }
 
-    /// A listener whose failed accept is due to be retried, if any.
+    /// A paused listener that is due to accept again, if any.
     pub(crate) fn retries(&self, now: Mono) -> Option<ListenerId> {
         let due = |not_before: Mono| not_before.0 > 0 && not_before <= now;
         let mut listeners = self.listeners.iter();
         listeners.find_map(|listening| due(listening.not_before).then_some(listening.id))
     }
 
-    /// Checks whether a load balancer has announced the client of a guest. Returns the guest that it displaces.
+    /// Handles the announcement of a guest's client by a load balancer: checks whether that client may wait. Returns
+    /// the guest that makes way.
     pub(super) fn announce(
         &mut self,
         host: &impl Host,
@@ -72,7 +73,7 @@ impl Lobby {
         place
     }
 
-    /// Whether there is a place for a connection, and which guest it displaces.
+    /// Whether there is a place for a connection, and which guest makes way for it.
     pub(crate) fn room_for(
         &mut self,
         now: Now,
@@ -91,7 +92,7 @@ impl Lobby {
         if self.slots.iter().any(|slot| slot.guest.is_none()) {
             return Ok(None);
         }
-        // A load balancer announces its client at once; a connection without an announcement is treated as silent.
+        // A load balancer announces its client at once, so a connection without an announcement is treated as silent.
         let is_silent = |other: &Guest| other.unannounced;
         let is_stranger = |other: &Guest| self.belonging(other.listener, other.from.ip()) == 0;
         let place = match guest.unannounced {
@@ -106,8 +107,8 @@ impl Lobby {
             .ok_or(ConnectionRefusal::TooManyPending(self.slots.len()))
     }
 
-    /// Whether a connection from this address may wait here for its Logon; and, when the address has used its share,
-    /// the guest whose place the connection takes.
+    /// Whether a connection from this address may wait here for its Logon. If the address has used its share, also
+    /// returns the guest that makes way for the connection.
     fn may_wait(
         &mut self,
         now: Now,
@@ -132,14 +133,14 @@ impl Lobby {
             .ok_or(ConnectionRefusal::TooManyFromAddress(self.per_address))
     }
 
-    /// Number of sessions of this port that belong to an address.
+    /// Number of this port's sessions that belong to an address.
     fn belonging(&self, listener: ListenerId, ip: IpAddr) -> usize {
         let knows = |session| self.doorman.knows(session, ip);
         self.routes.belonging(listener, ip, knows)
     }
 
-    /// The guest of `among` that has waited longest, if any. A guest whose password is being checked has identified
-    /// itself, and keeps its place.
+    /// Of the guests for which `among` is true, the one that has waited longest. A guest whose password is being
+    /// checked has identified itself and keeps its place.
     fn longest(&self, among: impl Fn(&Guest) -> bool) -> Option<usize> {
         let guests = self.slots.iter().enumerate();
         let guests = guests.filter_map(|(index, slot)| Some((index, slot.guest?)));
@@ -149,7 +150,7 @@ impl Lobby {
             .map(|(index, _)| index)
     }
 
-    /// Gives a connection a free place, if any.
+    /// Gives a connection a free place; `None` if no place is free.
     pub(crate) fn seat(&mut self, guest: Guest) -> Option<usize> {
         let index = self.slots.iter().position(|slot| slot.guest.is_none())?;
         self.slots[index].guest = Some(guest);

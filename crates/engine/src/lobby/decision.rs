@@ -1,4 +1,4 @@
-//! Decides about a connection from its first message: every check that needs no session.
+//! Decides about a connection by its first message. These are all checks that need no session.
 
 use std::io::{self, ErrorKind};
 
@@ -15,15 +15,15 @@ use crate::host::{ConnId, Host};
 use crate::input::{Input, READ};
 use crate::tls::{self, Spki};
 
-/// The first byte of a TLS connection: a handshake record.
+/// The first bytes of a TLS connection: a handshake record.
 const TLS_HELLO: &[u8] = &[0x16, 0x03];
 
-/// Decision about a guest that is not refused.
+/// What to do with a guest that is not refused.
 pub(crate) enum Decision {
-    /// Waits for more bytes, or for its password check.
+    /// The guest must wait: for more bytes, or for the check of its password.
     Wait,
-    /// The guest's Logon is for this session or template, and has passed every check except the last: no other peer may
-    /// be logged on. The new password in `renewal` is stored before that.
+    /// The guest's Logon is for this session or template. It has passed every check except the last: no other peer
+    /// may be logged on. If `renewal` has a new password, the password is stored before the guest enters.
     Enter {
         target: Target,
         renewal: Option<Question>,
@@ -31,8 +31,8 @@ pub(crate) enum Decision {
 }
 
 impl Lobby {
-    /// Reads once from a guest's connection. Also returns a guest to displace: the client that a load balancer
-    /// announces may displace one.
+    /// Reads once from a guest's connection. Also returns the guest that makes way: when a load balancer announces a
+    /// client, another guest may have to make way for it.
     pub(crate) fn read(
         &mut self,
         host: &mut impl Host,
@@ -51,7 +51,7 @@ impl Lobby {
         }
     }
 
-    /// The next guest whose password was checked or stored, and the decision; `None` when no result is available.
+    /// The next guest whose password was checked or stored, with the decision; `None` when no result is available.
     pub(crate) fn compared(
         &mut self,
         decoder: &mut Decoder,
@@ -81,8 +81,8 @@ impl Lobby {
         }
     }
 
-    /// Stores the new password of a guest for the session that accepts its Logon. From then on nothing else keeps the
-    /// guest out: its timeout stops, and no other guest overtakes it.
+    /// Stores the new password of a guest, whose Logon the session accepts. From now on nothing else keeps the guest
+    /// out: its timeout stops, and no other guest may enter the session.
     pub(crate) fn store(
         &mut self,
         slot: usize,
@@ -106,7 +106,7 @@ impl Lobby {
         guest.is_some_and(|guest| guest.enters.is_some())
     }
 
-    /// Whether another guest is about to enter a session.
+    /// Whether a guest other than the one at `from` is about to enter the session.
     pub(crate) fn is_kept(&self, session: usize, from: usize) -> bool {
         let mut slots = self.slots.iter().enumerate();
         slots.any(|(index, Slot { guest, .. })| {
@@ -114,7 +114,8 @@ impl Lobby {
         })
     }
 
-    /// Takes a guest from its place, and moves its received bytes to the session's buffer; `None` for an empty place.
+    /// Takes a guest from its place, and moves the bytes that it has sent to the session's buffer; `None` for an
+    /// empty place.
     pub(crate) fn leave(&mut self, slot: usize, input: &mut Input) -> Option<Guest> {
         let place = &mut self.slots[slot];
         let guest = place.guest.take()?;
@@ -122,7 +123,7 @@ impl Lobby {
         Some(guest)
     }
 
-    /// Closes the connection of a guest without a message. Returns the connection and the event.
+    /// Closes the connection of a guest without an answer. Returns the connection and the event.
     pub(crate) fn refuse(
         &mut self,
         host: &mut impl Host,
@@ -139,7 +140,7 @@ impl Lobby {
         Some((conn, Event::Refused { from, why, logon }))
     }
 
-    /// Decision after a read: the session of its Logon, and whether its password is right.
+    /// The decision after a read: the session for the guest's Logon, and whether the password is correct.
     fn decide(
         &mut self,
         host: &impl Host,
@@ -217,7 +218,7 @@ impl Lobby {
         Ok(Decision::Enter { target, renewal })
     }
 
-    /// The session or template of a guest's Logon; `None` when no session or template matches.
+    /// The session or template for a guest's Logon; `None` when none matches.
     fn target(&self, decoder: &mut Decoder, slot: usize) -> Option<Target> {
         let listener = self.slots[slot].guest?.listener;
         let message = self.message(decoder, slot)?;
@@ -226,8 +227,8 @@ impl Lobby {
     }
 }
 
-/// The length of the first message, if a read has completed it. While its password is being checked the guest waits; a
-/// connection that sends more than fits meanwhile is not a peer.
+/// Length of the first message, once it is complete. While a password is being checked, the guest must wait; a
+/// connection that meanwhile sends more than fits is not a peer.
 fn first_message(
     input: &Input,
     filled: io::Result<usize>,

@@ -6,10 +6,10 @@
 //!   parties known?  -> allowed from there?  -> locked out?  -> password  -> not already on?
 //! ```
 //!
-//! A connection takes a token of its address and a global one, and returns both when it logs on, so only failed
-//! attempts count. Unknown peers never lock out a peer from another address: locks belong to an address and a session
-//! together, and an address that a session belongs to needs no global token. It also has more tokens of its own, since
-//! unknown peers may share the address (NAT, a proxy).
+//! A connection takes a token of its address and a global token. It returns both when it logs on, so only failed
+//! attempts count. Unknown peers never lock out a peer from another address: a lock applies to an address and a
+//! session together, and an address that a session belongs to needs no global token. Such an address also has more
+//! tokens, because unknown peers may share it (NAT, a proxy).
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -22,20 +22,21 @@ use crate::bucket::{Bucket, Rate};
 use crate::config::LogonLimits;
 use crate::event::FailureLimit;
 
-/// Maximum number of entries in each table about unknown peers.
+/// Maximum number of entries in each table that unknown peers can fill.
 const MOST_REMEMBERED: usize = 4096;
-/// Number of entries of a full table examined to find an idle one.
+/// Number of entries of a full table that are examined to find an idle one.
 const FEW: usize = 32;
-/// Factor for failed attempts allowed from an address that sessions belong to.
+/// An address that sessions belong to may have this many times more failed attempts.
 const MORE_FOR_PEERS: u32 = 10;
-/// Wrong passwords until an address is locked out of a session.
+/// Number of wrong passwords until an address is locked out of a session.
 const FREE_FAILURES: u32 = 5;
-/// Duration of the first lock; each further failure doubles it.
+/// Duration of the first lock-out. Each further failure doubles the duration.
 const FIRST_LOCK: Nanos = Nanos(1_000_000_000);
 /// Longest lock.
 const LONGEST_LOCK: Nanos = Nanos(15 * 60 * 1_000_000_000);
 
-/// The counted address: a host has one IPv4 address, but 2^64 of IPv6.
+/// The address under which attempts are counted. A host has one IPv4 address, but 2^64 IPv6 addresses, so the /64
+/// counts.
 pub(super) fn source(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -45,7 +46,7 @@ pub(super) fn source(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The key under which logon attempts are counted.
+/// For which session logon attempts are counted.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Target {
     /// A session.
@@ -60,7 +61,7 @@ struct Lock {
     until: Mono,
 }
 
-/// Logon attempts, within bounds.
+/// Counts logon attempts. Its memory is bounded.
 pub(super) struct Doorman {
     limits: LogonLimits,
     everybody: Bucket,
@@ -94,7 +95,8 @@ impl Doorman {
         self.known.get(&session) == Some(&source(address))
     }
 
-    /// A new connection: allowed, or the limit that is reached. `belongs` if sessions belong to the address.
+    /// Whether a new connection is allowed; if not, the limit that was reached. `belongs`: sessions belong to the
+    /// address.
     pub(super) fn connects(
         &mut self,
         now: Mono,
@@ -121,8 +123,8 @@ impl Doorman {
         Ok(())
     }
 
-    /// The limit that keeps this address out of a session: the address is locked out, or too many attempts were made at
-    /// the session. `None` when the address may try.
+    /// The limit that keeps this address out of a session: the address is locked out, or there were too many attempts
+    /// for the session. `None` when the address may try.
     pub(super) fn keeps_out(
         &mut self,
         now: Mono,
@@ -144,7 +146,7 @@ impl Doorman {
         ))
     }
 
-    /// A wrong password, or an unknown user.
+    /// Counts a wrong password or an unknown user.
     pub(super) fn failed(&mut self, now: Mono, address: IpAddr, target: Target) {
         let address = source(address);
         let rate = Rate::per_minute(self.limits.failures_per_minute_and_session);
@@ -172,7 +174,7 @@ impl Doorman {
         };
     }
 
-    /// A session has logged on from here: the attempt does not count.
+    /// Records that a session has logged on from this address, so that the attempt does not count.
     pub(super) fn succeeded(&mut self, address: IpAddr, session: usize) {
         let address = source(address);
         self.locks.remove(&(address, Target::Session(session)));
@@ -184,7 +186,7 @@ impl Doorman {
         }
     }
 
-    /// A session that does not exist yet logged on from here in an earlier run.
+    /// Records that a session that does not exist yet logged on from this address in an earlier run.
     pub(super) fn know_of(&mut self, address: IpAddr) {
         *self.known_from.entry(source(address)).or_default() += 1;
     }
@@ -194,7 +196,7 @@ impl Doorman {
         self.known.get(&session).copied()
     }
 
-    /// A session last logged on from here. Returns its previous address.
+    /// Records that a session last logged on from this address. Returns its previous address.
     pub(super) fn know(&mut self, address: IpAddr, session: usize) -> Option<IpAddr> {
         let address = source(address);
         let before = self.known.insert(session, address);
@@ -203,7 +205,7 @@ impl Doorman {
     }
 }
 
-/// Counts an entry for `before` under `now`.
+/// Moves one count from `before` to `now`.
 pub(super) fn recount<K: Copy + Eq + Hash>(
     counts: &mut HashMap<K, usize>,
     before: Option<K>,
@@ -225,8 +227,8 @@ pub(super) fn recount<K: Copy + Eq + Hash>(
     }
 }
 
-/// The entry of a key in a bounded table. When full, an `idle` entry is removed, or any. Only a few are examined, so
-/// that a flood from ever new addresses does not scan the whole table for each of them.
+/// The entry of a key in a bounded table. When the table is full, an `idle` entry is removed, or any entry. Only a
+/// few entries are examined, so that a flood of new addresses does not scan the whole table for each one.
 fn remember<'a, K: Copy + Eq + Hash, V>(
     table: &'a mut HashMap<K, V>,
     key: K,

@@ -1,17 +1,18 @@
-//! The lobby: a bounded pool of connections that have not logged on.
+//! The lobby: a bounded pool of connections that have not logged on yet.
 //!
-//! Before its Logon a peer cannot be distinguished from an unknown one at the same address (NAT, a proxy, a load
-//! balancer), so a full pool would lock peers out. An address that sessions belong to therefore has reserved places: a
-//! new connection from there displaces the one that has waited longest, from the same address if that has used its
-//! share, otherwise from an unknown one.
+//! Before its Logon, a peer cannot be distinguished from an unknown peer at the same address (NAT, a proxy, a load
+//! balancer). So a full pool would lock peers out. Therefore an address that sessions belong to has reserved places.
+//! A new connection from such an address takes the place of the connection that has waited longest: of one from the
+//! same address if that address has used its share, otherwise of one from an unknown address.
 //!
-//! Nothing is answered and no session is changed before a Logon is complete and has passed every check. The time limit
-//! counts from the start, not from the last byte. The order of checks: address, rate, place, TLS, size, form, Logon,
-//! CompIDs, address again, certificate, lock, password, not already on. A new password is stored last of all, once the
-//! session and the application would accept the Logon, and before it is answered.
+//! Nothing is answered and no session is changed before a Logon is complete and has passed every check. The time
+//! limit counts from the start of the connection, not from its last byte. The order of checks is: address, rate,
+//! place, TLS, size, form, Logon, CompIDs, address again, certificate, lock, password, not already logged on. A new
+//! password is stored last of all: after the session and the application would accept the Logon, and before it is
+//! answered.
 //!
-//! The lobby closes the connections of refused guests. It knows sessions by index only: its owner raises the events and
-//! passes a connection to the session of its Logon.
+//! The lobby closes the connections of refused guests. It knows sessions only by index. Its owner raises the events,
+//! and passes a connection to the session of its Logon.
 
 mod admission;
 mod decision;
@@ -44,41 +45,41 @@ pub(crate) struct Lobby {
     routes: Routes,
     doorman: Doorman,
     wake_up: WakeUp,
-    /// Checks passwords; created for the first one, `None` until then.
+    /// Checks passwords; `None` until the first password must be checked.
     checker: Option<Checker>,
 }
 
 struct Listening {
     id: ListenerId,
-    /// As configured; sessions with port 0 and one address share a port.
+    /// The address as configured. Sessions that are configured with port 0 and the same address share a port.
     asked: SocketAddr,
     at: SocketAddr,
-    /// The transport of its connections before a Logon.
+    /// The transport for connections to this address before their Logon.
     transport: Transport,
-    /// After a failure nothing is accepted before this time.
+    /// After a failure, nothing is accepted before this time.
     not_before: Mono,
 }
 
-/// A place for a guest.
+/// A place for one guest.
 struct Slot {
     guest: Option<Guest>,
     input: Input,
 }
 
-/// A connection that has not logged on.
+/// A connection that has not logged on yet.
 #[derive(Clone, Copy)]
 pub(crate) struct Guest {
     pub(crate) conn: ConnId,
     pub(crate) from: SocketAddr,
     listener: ListenerId,
-    /// When the guest must have sent its complete Logon.
+    /// Time until which the guest must have sent its complete Logon.
     pub(crate) deadline: Mono,
-    /// The ticket of the guest's password during the check; otherwise `None`.
+    /// The ticket of the password check, while the guest's password is being checked.
     asked: Option<u64>,
-    /// The session that no other guest may enter while a new password for its Logon is stored: the session and the
-    /// application accept the Logon.
+    /// The session that only this guest may enter, because the session and the application accept its Logon and a new
+    /// password for it is being stored.
     enters: Option<usize>,
-    /// Whether `from` is a load balancer whose client is not known yet.
+    /// Whether `from` is a load balancer that has not announced its client yet.
     unannounced: bool,
 }
 
@@ -100,8 +101,7 @@ impl Lobby {
         }
     }
 
-    /// Connections at this address may be for this session or template; opens the listener if
-    /// needed.
+    /// Makes connections at this address possible for a session or template. Opens a listener if necessary.
     pub(crate) fn route(
         &mut self,
         host: &mut impl Host,
@@ -153,30 +153,30 @@ impl Lobby {
         Ok(())
     }
 
-    /// Connections are no longer for this session.
+    /// Makes connections for this session impossible.
     pub(crate) fn unroute(&mut self, session: usize) {
         let known = self.doorman.address_of(session);
         self.routes.remove(session, known);
     }
 
-    /// A session has logged on from here.
+    /// Records that a session has logged on from this address.
     pub(crate) fn logged_on(&mut self, address: IpAddr, session: usize) {
         self.doorman.succeeded(address, session);
         self.know(address, session);
     }
 
-    /// A session last logged on from here.
+    /// Records that a session last logged on from this address.
     pub(crate) fn know(&mut self, address: IpAddr, session: usize) {
         let before = self.doorman.know(address, session);
         self.routes.moved(session, before, Some(source(address)));
     }
 
-    /// A session that does not exist yet logged on from here in an earlier run.
+    /// Records that a session that does not exist yet logged on from this address in an earlier run.
     pub(crate) fn know_of(&mut self, address: IpAddr) {
         self.doorman.know_of(address);
     }
 
-    /// The application has refused a Logon for a session.
+    /// Records that the application has refused a Logon for a session.
     pub(crate) fn failed(&mut self, now: Mono, address: IpAddr, session: usize) {
         self.doorman.failed(now, address, Target::Session(session));
     }
@@ -186,7 +186,7 @@ impl Lobby {
         self.listeners.iter().map(|listening| listening.at)
     }
 
-    /// Where other machines may connect without TLS.
+    /// Addresses at which other machines may connect without TLS.
     pub(crate) fn unprotected(&self) -> impl Iterator<Item = SocketAddr> {
         let open = self.listeners.iter().filter(|listening| {
             listening.transport.tls.is_none() && !listening.at.ip().is_loopback()
@@ -194,7 +194,8 @@ impl Lobby {
         open.map(|listening| listening.at)
     }
 
-    /// The earliest time at which a guest has waited too long, or a failed accept is retried; `None` without either.
+    /// The earliest time at which a guest has waited too long or a paused listener may accept again; `None` without
+    /// either.
     pub(crate) fn due(&self) -> Option<Mono> {
         let guests = self.slots.iter().filter_map(|slot| slot.guest);
         let late = guests.map(|guest| guest.deadline).min();
@@ -207,7 +208,7 @@ impl Lobby {
         self.slots.len()
     }
 
-    /// Time from accepting a connection to its complete Logon.
+    /// Maximum time from accepting a connection to its complete Logon.
     pub(crate) fn logon_time(&self) -> Nanos {
         self.logon_time
     }

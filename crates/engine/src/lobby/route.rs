@@ -1,4 +1,4 @@
-//! Finds the session or template of a first Logon, and checks its password and certificate.
+//! Finds the session or template for a first Logon, and checks password and certificate.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -26,15 +26,15 @@ pub(super) struct Route {
     pub(super) access: Access,
     pub(super) username: Vec<u8>,
     pub(super) password: Secret,
-    /// Accepted certificates of the peer, if restricted.
+    /// The certificates that the peer may present; empty if every certificate is allowed.
     pub(super) certificates: Vec<Pin>,
 }
 
-/// Result of checking a Logon's password.
+/// Result of checking the password in a Logon.
 pub(super) enum Password {
     Right,
     Wrong,
-    /// A check on another thread must decide.
+    /// The password must be compared on another thread.
     Compare(Question),
 }
 
@@ -45,7 +45,7 @@ pub(super) fn has_password(route: &Route, message: &Message<'_>) -> Password {
     if canary::is(PlantedFault::AnyPassword) {
         return Password::Right;
     }
-    // Both are checked, whatever the result of the first.
+    // Both are checked, even if the first check fails.
     if !(demands(&route.username, tag::USERNAME) & demands(&route.password, tag::PASSWORD)) {
         return Password::Wrong;
     }
@@ -61,32 +61,32 @@ pub(super) fn has_password(route: &Route, message: &Message<'_>) -> Password {
     ))
 }
 
-/// The sessions and templates that accept connections. The cost of a Logon or connection does not grow with their
-/// number, except for those with `AllowedRemoteAddresses`, which are searched one by one.
+/// The sessions and templates that accept connections. The cost of a Logon or of a connection does not grow with
+/// their number. The exception is sessions with `AllowedRemoteAddresses`, which are searched one by one.
 #[derive(Default)]
 pub(super) struct Routes {
     /// The route of each session that has one.
     sessions: Vec<Option<Route>>,
-    /// Sessions by a hash of listener, BeginString and CompIDs.
+    /// Sessions, by a hash of listener, BeginString and CompIDs.
     by_ids: HashMap<u64, Vec<usize>>,
     hasher: RandomState,
     ports: HashMap<ListenerId, Port>,
-    /// For sessions without address restrictions: how many last logged on from each address.
+    /// For sessions without address restrictions: the number of sessions that last logged on from each address.
     known: HashMap<(ListenerId, IpAddr), usize>,
 }
 
-/// The sessions of one listener, in addition to the index by CompIDs.
+/// The sessions of one listener, for look-ups by address.
 #[derive(Default)]
 struct Port {
     templates: Vec<Route>,
     /// Number of sessions without address restrictions.
     open: usize,
-    /// The sessions with `AllowedRemoteAddresses`.
+    /// The sessions that have `AllowedRemoteAddresses`.
     restricted: Vec<usize>,
 }
 
 impl Routes {
-    /// Adds a template, or a session without a route that last logged on from `known`.
+    /// Adds a template, or a session that has no route yet. The session last logged on from `known`.
     pub(super) fn add(&mut self, route: Route, known: Option<IpAddr>) {
         let port = self.ports.entry(route.listener).or_default();
         let session = match route.target {
@@ -106,7 +106,7 @@ impl Routes {
         self.moved(session, None, known);
     }
 
-    /// Removes the route of a session that last logged on from `known`.
+    /// Removes the route of a session. The session last logged on from `known`.
     pub(super) fn remove(&mut self, session: usize, known: Option<IpAddr>) {
         self.moved(session, known, None);
         let Some(route) = self.sessions.get_mut(session).and_then(Option::take) else {
@@ -125,7 +125,7 @@ impl Routes {
         }
     }
 
-    /// Records that a session logged on from another address than `before`.
+    /// Records that a session logged on from an address other than `before`.
     pub(super) fn moved(&mut self, session: usize, before: Option<IpAddr>, now: Option<IpAddr>) {
         let route = self.sessions.get(session).and_then(Option::as_ref);
         if let Some(route) = route.filter(|route| route.access.addresses.is_empty()) {
@@ -134,7 +134,7 @@ impl Routes {
         }
     }
 
-    /// Whether any session of this listener allows an address.
+    /// Whether any session of this listener allows the address.
     pub(super) fn lets_in(&self, listener: ListenerId, address: IpAddr) -> bool {
         let allows = |route: &Route| allows(&route.access.addresses, address);
         self.ports.get(&listener).is_some_and(|port| {
@@ -144,8 +144,8 @@ impl Routes {
         })
     }
 
-    /// Number of sessions and templates of a listener that belong to an address: by `AllowedRemoteAddresses`, and those
-    /// that last logged on from it, by `knows`.
+    /// Number of a listener's sessions and templates that belong to an address: by `AllowedRemoteAddresses`, or
+    /// because they last logged on from it (`knows`).
     pub(super) fn belonging(
         &self,
         listener: ListenerId,
@@ -174,9 +174,9 @@ impl Routes {
             .filter_map(|session| self.sessions[*session].as_ref())
     }
 
-    /// The session or template of a listener for a Logon: with the same CompIDs, and the same SubIDs and LocationIDs
-    /// where configured. A session takes precedence over a template, and the session with most of these ids over
-    /// others; among templates, the first one.
+    /// The session or template of a listener for a Logon. CompIDs must be equal; SubIDs and LocationIDs must be equal
+    /// where they are configured. A session takes precedence over a template. Of several sessions, the one with most
+    /// of these ids is taken; of several templates, the first one.
     pub(super) fn find(
         &self,
         listener: ListenerId,

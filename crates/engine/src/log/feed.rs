@@ -20,22 +20,22 @@ use crate::journal::{is_fix_message, is_session};
 use fixwire_protocol::Redactor;
 use fixwire_sys::private;
 
-/// Maximum number of waiting events; further ones are only counted. The engine never waits.
+/// Maximum number of events that wait for the log. Further events are only counted: the engine never waits.
 const WAITING: usize = 4096;
-/// Maximum delay of a line.
+/// Maximum delay of a line in the log.
 const SOON: Duration = Duration::from_millis(20);
 /// Pause after a failure; each further failure doubles it.
 const AGAIN: Duration = Duration::from_millis(250);
-/// The longest of these pauses.
+/// Maximum of these pauses.
 const AGAIN_AT_MOST: Duration = Duration::from_secs(30);
-/// Time limit for a log to catch up when the engine stops. The rest follows after the next start.
+/// When the engine stops, a log has this time to catch up. What is left is logged after the next start.
 const ENDING: Duration = Duration::from_secs(5);
-/// Maximum number of events waiting to be reported to the operator.
+/// Maximum number of events of a log that wait to be reported to the operator.
 const TOLD: usize = 16;
-/// Number of records between two checks for events.
+/// Number of records that are logged between two checks for events.
 const RECORDS: usize = 1024;
 
-/// One running log. When dropped it writes everything committed so far, within a time limit.
+/// One running log. When it is dropped, it writes everything committed so far, within a time limit.
 pub struct Feed {
     events: SyncSender<(Timestamp, Event)>,
     ends: Arc<AtomicBool>,
@@ -46,20 +46,20 @@ pub struct Feed {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The parts of a new feed.
+/// What a new feed needs.
 #[derive(Clone)]
 pub struct FeedStart<'a> {
     /// The journal's folder.
     pub journal: &'a Path,
-    /// The journal's end, where a new log begins.
+    /// The end of the journal, where a new log begins.
     pub end: JournalPosition,
-    /// The names of its sessions, by their ids.
+    /// The names of the journal's sessions, by their ids.
     pub sessions: Vec<String>,
     /// The names of the engine's sessions, by their ids.
     pub configured: Vec<String>,
-    /// Fields whose values are masked, in addition to the secrets that always are.
+    /// Fields whose values are masked, in addition to the secrets that are always masked.
     pub masked: &'a [Tag],
-    /// Wakes the engine for events of the log.
+    /// Wakes the engine when the log has an event.
     pub wake_up: WakeUp,
 }
 
@@ -68,7 +68,7 @@ impl Feed {
     ///
     /// # Errors
     ///
-    /// The errors of [`Log::open`], a cursor that cannot be written, or a thread that cannot be started. An unavailable
+    /// The errors of [`Log::open`]; or the cursor cannot be written, or the thread cannot be started. An unavailable
     /// database is not an error.
     pub fn start(log: &dyn Log, start: FeedStart<'_>) -> Result<Self, LogError> {
         let (target, kind) = (log.open(start.journal, &start.configured)?, log.kind());
@@ -80,7 +80,7 @@ impl Feed {
         let cursor = start.journal.join(format!("log-{kind}.cursor"));
         let known = read_cursor(&cursor).filter(|at| *at <= start.end);
         if known.is_none() {
-            // Otherwise records before the first line would be skipped after the next start.
+            // Write the cursor now: otherwise, after the next start, records before the first line would be skipped.
             write_cursor(&cursor, start.end)?;
         }
         let from = known.unwrap_or(start.end);
@@ -122,7 +122,7 @@ impl Feed {
         })
     }
 
-    /// Receives the engine's events.
+    /// The sink through which the log receives the engine's events.
     pub fn sink(&self) -> EventSink {
         let events = self.events.clone();
         let mut left_out = 0_u64;
@@ -143,7 +143,7 @@ impl Feed {
         })
     }
 
-    /// Requests reopening of its files.
+    /// Requests that the log reopens its files.
     pub fn reopen(&self) {
         self.reopens.store(true, Ordering::Release);
         if let Some(thread) = &self.thread {
@@ -151,9 +151,10 @@ impl Feed {
         }
     }
 
-    /// The log's next event for the operator; `None` when there is no event, or the log's thread is adding one.
+    /// The log's next event for the operator. `None` when there is no event, or when the log's thread is just adding
+    /// one.
     pub fn report(&self) -> Option<Event> {
-        // Never waits: the thread only holds the lock for an instant.
+        // Do not wait for the lock: the thread holds it only for an instant.
         self.reports.try_lock().ok()?.pop_front()
     }
 }
@@ -164,10 +165,10 @@ impl Drop for Feed {
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
             if self.ended.recv_timeout(2 * ENDING) == Err(RecvTimeoutError::Timeout) {
-                // A database operation blocks the thread. It will be completed as a whole or not at all.
+                // The thread is blocked in a database operation, which will be completed as a whole or not at all.
                 return;
             }
-            // A panicking thread has already reported it.
+            // A panic of the thread has been reported already.
             let _ = thread.join();
         }
     }
@@ -180,25 +181,25 @@ struct Worker {
     journal: PathBuf,
     tail: Tail,
     originals: Originals,
-    /// The journal's end when it began.
+    /// The journal's end when the log was started.
     end: JournalPosition,
     /// Whether the target accepts the records after the tail.
     is_open: bool,
-    /// The last error, until the log resumes.
+    /// The last error; `None` after the log has resumed.
     fault: Option<LogError>,
-    /// The first and the last segment that were missing at the last report; `None` before the first report.
+    /// The first and the last missing segment in the last report; `None` before the first report.
     missed: Option<(u32, u32)>,
-    /// The last segment that was missing when a resent message in it was searched.
+    /// The last segment found missing when a resent message in it was looked up.
     gone: u32,
     cursor: PathBuf,
-    /// The content of the cursor's file.
+    /// The position in the file of the cursor.
     kept: JournalPosition,
     heard: Receiver<(Timestamp, Event)>,
     sessions: Vec<String>,
     configured: Vec<String>,
     redactor: Redactor,
     ends: Arc<AtomicBool>,
-    /// Whether the target's files must be reopened.
+    /// Whether the files of the target must be reopened.
     reopens: Arc<AtomicBool>,
     reports: Arc<Mutex<VecDeque<Event>>>,
     wake_up: WakeUp,
@@ -241,9 +242,9 @@ impl Worker {
         }
     }
 
-    /// Continues after the target's last record.
+    /// Opens the target, and continues after its last record.
     fn open(&mut self) -> Result<(), LogError> {
-        // No log is ahead of its journal, unless the system lost a part of the journal.
+        // A log is never ahead of its journal, unless the system has lost a part of the journal.
         let most = self.end.max(self.tail.position());
         let from = self.target.open(self.kept)?.min(most);
         self.tail = Tail::new(&self.journal, from);
@@ -251,7 +252,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Logs the available records; false without any.
+    /// Logs the records that are available; false if there were none.
     fn round(&mut self) -> Result<bool, LogError> {
         if !self.is_open {
             self.open()?;
@@ -267,7 +268,7 @@ impl Worker {
             worked = true;
             self.event(wall, &event);
         }
-        // Data read before a fault is passed on, too.
+        // Pass on what was read before a fault, too.
         let read = self.records();
         self.tell_missed();
         let position = self.tail.position();
@@ -284,7 +285,7 @@ impl Worker {
         read.map(|()| worked)
     }
 
-    /// Logs records until the end, until the target is full, or until events are due.
+    /// Logs records until the end of the journal, until the target is full, or until events are due.
     fn records(&mut self) -> Result<(), LogError> {
         for _ in 0..RECORDS {
             if self.target.is_full() || !self.record()? {
@@ -294,7 +295,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Reports once which segments were missing: reading again after a failure finds the same.
+    /// Reports once which segments were missing. After a failure, the same segments are found missing again.
     fn tell_missed(&mut self) {
         if let Some((first, last)) = self.tail.missed()
             && self.missed != Some((first, last))
@@ -305,7 +306,7 @@ impl Worker {
         }
     }
 
-    /// Reports once that resent messages are missing because their segment was removed.
+    /// Reports once that resent messages are missing, because their segment was removed.
     fn tell_gone(&mut self, segment: u32) {
         if self.gone < segment {
             self.gone = segment;
@@ -314,7 +315,7 @@ impl Worker {
         }
     }
 
-    /// Logs the messages of the next record; false at the end.
+    /// Logs the messages of the next record; false at the end of the journal.
     fn record(&mut self) -> Result<bool, LogError> {
         let record = self
             .tail
@@ -334,7 +335,7 @@ impl Worker {
         }
         let name = |id: usize| self.sessions.get(id).map_or("", String::as_str);
         let mut log = |name: &str, incoming: bool, message: &[u8]| {
-            // The journal has no passwords of Logons; here those of all other messages are masked.
+            // The journal has no passwords of Logons. The passwords in other messages are masked here.
             self.redactor.copy_any(0, message);
             let kept = self.redactor.kept(0, message);
             self.target.message(name, record.wall, incoming, kept);
@@ -374,7 +375,7 @@ impl Worker {
             .event(session.map(String::as_str), wall, &event.to_string());
     }
 
-    /// Reports each fault once, even if it recurs.
+    /// Reports a fault once, even if it occurs again and again.
     fn fail(&mut self, error: LogError) {
         self.is_open = false;
         if self.fault.as_ref() != Some(&error) {
@@ -395,7 +396,7 @@ impl Worker {
     }
 }
 
-/// A log's position from the file: 8 bytes, and their CRC-32C. `None` when the file is missing or damaged.
+/// A log's position, read from its file: 8 bytes and their CRC-32C. `None` when the file is missing or damaged.
 fn read_cursor(path: &Path) -> Option<JournalPosition> {
     let bytes = fs::read(path).ok()?;
     let bytes: &[u8; 12] = bytes.as_slice().try_into().ok()?;
@@ -408,7 +409,7 @@ fn read_cursor(path: &Path) -> Option<JournalPosition> {
 fn write_cursor(path: &Path, position: JournalPosition) -> Result<(), LogError> {
     let bits = position.bits().to_le_bytes();
     let bytes = [&bits[..], &crc32c::crc32c(&bits).to_le_bytes()].concat();
-    // Written in place: the file is never empty.
+    // Overwrite the bytes in place, so that the file is never empty.
     private()
         .open(path)
         .and_then(|file| file.write_all_at(&bytes, 0))

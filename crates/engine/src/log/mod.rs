@@ -5,8 +5,8 @@
 //!               --events---> bounded channel ----^
 //! ```
 //!
-//! Logs are derived from the journal, by a thread of their own that reads the journal's files. So no message waits for
-//! a log: when a disk or a database hangs, the log falls behind and catches up, also after a restart.
+//! A log is derived from the journal, by a thread of its own that reads the journal's files. So no message waits for
+//! a log. When a disk or a database hangs, the log falls behind; it catches up later, even after a restart.
 
 mod feed;
 
@@ -21,8 +21,8 @@ pub use feed::{Feed, FeedStart};
 
 /// The configuration of a log.
 pub trait Log: fmt::Debug + Send + Sync {
-    /// Name of the log: in events, of its thread, and in the journal's folder, where the file `log-KIND.cursor` has its
-    /// position. Letters only; an engine has one log of a kind.
+    /// Name of the log. It appears in events, in the name of the log's thread, and in the journal's folder, where the
+    /// file `log-KIND.cursor` has the log's position. Letters only. An engine has at most one log of each kind.
     fn kind(&self) -> &'static str;
 
     /// Checks the configuration without accessing anything.
@@ -34,58 +34,58 @@ pub trait Log: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Number of files that the log keeps open per session, and as many for the engine.
+    /// Number of files that the log keeps open for each session; it keeps as many open for the engine.
     fn files_of_a_session(&self) -> u64 {
         0
     }
 
-    /// Opens the target of the log, for the engine with this journal folder and these configured session names. The
-    /// engine's thread calls it once, at the start.
+    /// Opens the target of the log for an engine, given its journal folder and the names of its configured sessions.
+    /// The engine's thread calls this once, at the start.
     ///
     /// # Errors
     ///
-    /// Errors that no later [`LogTarget::open`] can fix.
+    /// Only errors that no later [`LogTarget::open`] can fix.
     fn open(&self, journal: &Path, sessions: &[String]) -> Result<Box<dyn LogTarget>, LogError>;
 }
 
-/// The target of a log, used by a thread of its own.
+/// The target of a log. It is used by a thread of its own.
 pub trait LogTarget: Send {
-    /// Prepares the target, at first and after every failure. Returns the position after its last message, or `from`
-    /// when unknown.
+    /// Prepares the target, at the start and after every failure. Returns the position after the last message in the
+    /// target, or `from` if that is unknown.
     ///
     /// # Errors
     ///
-    /// Why the target cannot be written now. The log retries later.
+    /// Why the target cannot be written now. The log tries again later.
     fn open(&mut self, from: JournalPosition) -> Result<JournalPosition, LogError>;
 
     /// Logs a message that was received or sent.
     fn message(&mut self, session: &str, wall: Timestamp, incoming: bool, message: &[u8]);
 
-    /// Logs an event; without a session, one of the engine.
+    /// Logs an event of a session; without a session, an event of the engine.
     fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str);
 
-    /// Reopens its files under the same names; false when it has none.
+    /// Reopens the target's files under the same names; false when the target has no files.
     ///
     /// # Errors
     ///
-    /// Why one of them cannot be opened.
+    /// Why a file cannot be opened.
     fn reopen(&mut self) -> Result<bool, LogError> {
         Ok(false)
     }
 
-    /// Whether the target must write its buffer before it accepts more.
+    /// Whether the target must write its buffer before it can accept more.
     fn is_full(&self) -> bool;
 
-    /// Passes on its buffer: everything in the journal before `to`. On failure it keeps the rest, or drops it and
-    /// requests it again in [`open`](Self::open).
+    /// Writes the buffer: it has everything in the journal before `to`. After a failure the target either keeps what
+    /// is left, or drops it and asks for it again in [`open`](Self::open).
     ///
     /// # Errors
     ///
-    /// Why not everything could be passed on.
+    /// Why not everything could be written.
     fn flush(&mut self, to: JournalPosition) -> Result<(), LogError>;
 }
 
-/// Why a log cannot be written. The journal continues.
+/// Why a log cannot be written. The journal is not affected.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LogError(pub String);
 

@@ -12,11 +12,11 @@ use crate::journal::{Disk, RecordKind};
 use crate::line::dialler::State;
 use crate::log::Feed;
 
-/// Maximum number of commands of other threads in one turn.
+/// Maximum number of commands from other threads that one turn executes.
 const COMMANDS_PER_TURN: usize = 64;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Commands of other threads.
+    /// Executes commands from other threads; returns their number.
     #[inline]
     pub(crate) fn obey(&mut self, now: Now) -> Result<usize, EngineError> {
         let mut count = 0;
@@ -33,7 +33,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 } => {
                     let mut body = self.core.outbox.begin(session, msg_type);
                     self.commands.take_fields(fields, &mut body);
-                    // The outbox counts a message that does not fit.
+                    // A message that does not fit is counted by the outbox.
                     let _ = body.finish();
                     self.core.commit_sent(now, &mut self.app, &mut self.host)?;
                     self.release_if_full(now)?;
@@ -64,7 +64,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             && let Some(dialler) = &mut line.dialler
         {
             if line.link.is_some() {
-                // The previous session must end first: two would share one session.
+                // The previous connection must end first: otherwise two connections would share one session.
                 dialler.connected();
             } else {
                 dialler.on();
@@ -100,7 +100,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Logs out the sessions as the application requests.
+    /// Logs out the sessions for which the application has requested it.
     #[cold]
     pub(super) fn log_out_wanted(&mut self, now: Now) -> Result<(), EngineError> {
         for (session, text) in self.core.outbox.take_logouts() {
@@ -110,8 +110,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.release(now)
     }
 
-    /// Resets the sequence numbers of a session, and requests the same of its peer. Both are committed before a byte is
-    /// sent.
+    /// Resets the sequence numbers of a session, and asks its peer to do the same. Both are committed before a byte
+    /// is sent.
     pub(super) fn reset(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {
         let index = session.0 as usize;
         let core = &mut self.core;
@@ -130,7 +130,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Sends a stored message as a new one with PossResend.
+    /// Sends a stored message again, as a new message with PossResend(97)=Y.
     fn send_again(&mut self, now: Now, session: SessionId, seq: u64) -> Result<(), EngineError> {
         let core = &mut self.core;
         let line = core.lines.get(session.0 as usize);
@@ -149,7 +149,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Logs every session out; [`finish`](Self::finish) waits for the answers.
+    /// Starts to log all sessions out; [`finish`](Self::finish) waits for the answers.
     fn begin_stop(&mut self, now: Now) -> Result<(), EngineError> {
         if self.is_stopping() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Attaches a connection to a session, and ends it.
+//! Attaches a connection to a session, and ends the connection.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ use crate::journal::{Disk, RecordKind};
 use crate::line::link::{Leaving, Link};
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// A connection is attached to a session.
+    /// Attaches a connection to a session.
     pub(crate) fn attach(
         &mut self,
         now: Now,
@@ -21,9 +21,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         conn: ConnId,
         peer: SocketAddr,
     ) -> Result<(), EngineError> {
-        // A new trading day may have begun since the last check.
+        // A new trading session may have begun since the last check.
         self.keep_hours(now, session)?;
-        // Messages committed before belong to no connection: they must not precede the Logon on this one.
+        // Messages that were committed before belong to no connection. They must not precede the Logon on this one.
         self.release(now)?;
         self.set_owner(conn, Owner::Session(session));
         let line = &mut self.core.lines[session];
@@ -47,7 +47,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Sets the options of a connection; it also works without them.
+    /// Sets the options of a connection. If this fails, the connection works without them.
     pub(crate) fn tune(
         &mut self,
         now: Now,
@@ -62,8 +62,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Ends a session's connection. When the session itself ended it and the socket has not accepted its last messages,
-    /// including the Logout, the connection stays until it has, at most for the Logout timeout.
+    /// Ends a session's connection. If the session itself ended it, and the socket has not accepted the last messages
+    /// including the Logout, the connection stays open until the socket has accepted them, but at most for the Logout
+    /// timeout.
     pub(crate) fn part(
         &mut self,
         now: Now,
@@ -94,7 +95,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.disconnect(now, session, why)
     }
 
-    /// Ends a session's connection at once: committed messages are written first, unread data is dropped.
+    /// Ends a session's connection at once. Committed messages are written first; data that was not read is dropped.
     pub(crate) fn disconnect(
         &mut self,
         now: Now,
@@ -104,7 +105,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.core.flush(&mut self.host)?;
         self.core.say_farewell(&mut self.host, session);
         let core = &mut self.core;
-        // A failure of this connection must not end the session's next one.
+        // A failure of this connection must not end the next connection of the session.
         core.failed.retain(|failed| failed.0 != session);
         let line = &mut core.lines[session];
         let Some(link) = line.link.take() else {
@@ -161,7 +162,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             dialler.ended(now.mono, link.was_logged_on());
             self.note_dialler(session);
         }
-        // An initiator that logs on with new sequence numbers does so without a pause.
+        // An initiator whose sequence numbers an operator sets logs on again without a pause.
         self.set_pending_numbers(now, session)?;
         if self.core.lines[session].hours.is_some() {
             // A new trading session may wait for the end of this connection.

@@ -1,4 +1,4 @@
-//! Connects initiators: starts attempts, gives them up, and handles their results.
+//! Connects initiators: starts attempts, gives attempts up, and handles their results.
 
 use std::io::ErrorKind;
 
@@ -13,7 +13,7 @@ use crate::line::dialler::{Dialler, State};
 use crate::tls::{self, Spki};
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Connects when an attempt is due, and gives up one that takes too long.
+    /// Starts an attempt to connect when it is due, and gives up an attempt that takes too long.
     pub(crate) fn elapse_dialler(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         let line = &mut self.core.lines[session];
         let options = line.socket_options();
@@ -40,7 +40,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Takes the next timer of a session's dialler into account.
+    /// Sets the timer for the next step of a session's dialler.
     pub(crate) fn note_dialler(&mut self, session: usize) {
         let dialler = self.core.lines[session].dialler.as_ref();
         if let Some(due) = dialler.and_then(Dialler::due) {
@@ -48,7 +48,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Handles the outcome of an attempt to connect.
+    /// Handles the result of an attempt to connect.
     pub(crate) fn dialled(
         &mut self,
         now: Now,
@@ -57,7 +57,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ) -> Result<(), EngineError> {
         match self.host.dialled(conn) {
             Ok(peer) => {
-                // The session may have closed while the attempt was in progress.
+                // The schedule may have closed the session while the attempt was in progress.
                 self.keep_hours(now, session)?;
                 if self.owner(conn) != Owner::Dialling(session) {
                     return Ok(());
@@ -93,7 +93,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.dial_failed(now, session, error);
     }
 
-    /// An attempt has failed; the next one is due.
+    /// Records that an attempt has failed, and when the next one is due.
     pub(crate) fn dial_failed(&mut self, now: Now, session: usize, error: &str) {
         let Some(dialler) = &mut self.core.lines[session].dialler else {
             return;

@@ -1,4 +1,4 @@
-//! Connections of links: opened, accepted, read, and closed.
+//! Connections of links: opens, accepts, reads and closes them.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ use crate::tls::{self, Spki};
 const ACCEPTS_PER_TURN: usize = 16;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Reads once from a link's connection and handles the complete frames.
+    /// Reads once from a link's connection, and handles the complete frames.
     #[inline(never)]
     pub(super) fn read_frames(
         &mut self,
@@ -32,7 +32,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ) -> Result<usize, EngineError> {
         let most = read_most(self.core.sync_first);
         match self.link_inputs[link].fill(&mut self.host, conn, most) {
-            // The application has closed the connection, and only its last frames wait for the socket.
+            // The application has closed the connection. Only the last frames wait for the socket, so received data
+            // is dropped.
             Ok(count) if count > 0 && self.core.links[link].leaving().is_some() => {
                 self.link_inputs[link].clear();
             }
@@ -44,7 +45,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(1)
     }
 
-    /// Handles the complete frames of a link's receive buffer and writes their effects.
+    /// Handles the complete frames in a link's receive buffer, and writes their effects.
     fn process_frames(&mut self, now: Now, link: usize, conn: ConnId) -> Result<(), EngineError> {
         let ending = loop {
             let bytes = self.link_inputs[link].unread();
@@ -54,7 +55,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 .as_mut()
                 .filter(|up| up.conn == conn && !up.is_closing)
             else {
-                // Further data is ignored.
+                // Data after the frame is ignored.
                 break None;
             };
             let len = match at.framing.next(bytes) {
@@ -67,7 +68,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             };
             up.bytes_in += len as u64;
             if let (0, Some(dialler)) = (at.frames_in, &mut at.dialler) {
-                // This host works: the pauses start over when the connection ends.
+                // The host works, so the pauses start again with the first one when the connection ends.
                 dialler.logged_on();
             }
             let (core, app) = (&mut self.core, &mut self.app);
@@ -91,7 +92,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// A connection is attached to a link.
+    /// Attaches a connection to a link.
     fn attach_link(
         &mut self,
         now: Now,
@@ -99,7 +100,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         conn: ConnId,
         peer: SocketAddr,
     ) -> Result<(), EngineError> {
-        // Messages committed before belong to no connection, or to the previous one.
+        // Messages that were committed before belong to no connection, or to the previous one.
         self.release(now)?;
         self.set_owner(conn, Owner::Link(link));
         let at = &mut self.core.links[link];
@@ -113,8 +114,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.release(now)
     }
 
-    /// Closes a link's connection. When the application closed it and the socket has not accepted its last frames, the
-    /// connection stays until it has, for a short time at most.
+    /// Closes a link's connection. If the application closed it, and the socket has not accepted the last frames, the
+    /// connection stays open until the socket has accepted them, but only for a short time.
     #[inline(never)]
     pub(super) fn part_link(
         &mut self,
@@ -144,8 +145,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.end_link(now, link, why)
     }
 
-    /// Closes a link's connection at once: writes committed frames first, as far as the socket accepts them, and
-    /// notifies the application how many that were.
+    /// Closes a link's connection at once. Writes committed frames first, as far as the socket accepts them, and
+    /// notifies the application how many were written.
     pub(super) fn end_link(
         &mut self,
         now: Now,
@@ -154,7 +155,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ) -> Result<(), EngineError> {
         self.core.flush(&mut self.host)?;
         let session = self.core.links[link].id;
-        // A failure of this connection must not end the link's next one.
+        // A failure of this connection must not end the next connection of the link.
         self.core
             .failed
             .retain(|failed| failed.0 != session.0 as usize);
@@ -188,8 +189,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Accepts the connections waiting at a link's listener: one, and closes the others. `None` when the listener
-    /// belongs to no link.
+    /// Accepts the connections that wait at a link's listener: keeps one, and closes the others. `None` when the
+    /// listener does not belong to a link.
     #[inline(never)]
     pub(super) fn accept_link(
         &mut self,
@@ -242,7 +243,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let why = "the peer sent no complete frame, and another peer connects";
                 self.end_link(now, link, Ending::Application(why))?;
             }
-            // A reconnecting peer does not wait for the rest of the old connection.
+            // A peer that reconnects does not wait until the old connection has sent its rest.
             if let Some(leaving) = self.core.links[link].leaving() {
                 self.end_link(now, link, leaving.why)?;
             }
@@ -251,7 +252,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Due work of links. Returns when the next one is due.
+    /// Does the work of links that is due. Returns when the next work is due.
     #[inline(never)]
     pub(super) fn elapse_links(&mut self, now: Now) -> Result<Mono, EngineError> {
         let mut next = Mono::NEVER;
@@ -292,7 +293,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Connects when an attempt is due, and gives up one that takes too long.
+    /// Starts an attempt to connect when it is due, and gives up an attempt that takes too long.
     fn elapse_link_dialler(&mut self, now: Now, link: usize) {
         if self.is_stopping()
             && let Some(dialler) = &mut self.core.links[link].dialler
@@ -322,7 +323,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Handles the outcome of an attempt to connect.
+    /// Handles the result of an attempt to connect.
     #[inline(never)]
     pub(super) fn link_dialled(
         &mut self,
@@ -357,7 +358,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.link_dial_failed(now, link, error);
     }
 
-    /// An attempt has failed; the next one is due.
+    /// Records that an attempt has failed, and when the next one is due.
     fn link_dial_failed(&mut self, now: Now, link: usize, error: &str) {
         let at = &mut self.core.links[link];
         let session = at.id;

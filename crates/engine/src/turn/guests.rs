@@ -15,7 +15,7 @@ use crate::lobby::{ACCEPT_PAUSE, Decision, Guest, Target};
 const ACCEPTS_PER_TURN: usize = 16;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Accepts the connections waiting at a listener.
+    /// Accepts the connections that wait at a listener.
     pub(crate) fn accept(&mut self, now: Now, listener: ListenerId) {
         for _ in 0..ACCEPTS_PER_TURN {
             match self.lobby.accept(&mut self.host, now, listener) {
@@ -62,7 +62,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.carry_out(now, slot, decision)
     }
 
-    /// Takes the results of the password threads; returns their number.
+    /// Handles the results of the password threads; returns the number of results.
     #[inline]
     pub(crate) fn take_compared(&mut self, now: Now) -> Result<usize, EngineError> {
         let mut count = 0;
@@ -73,8 +73,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(count)
     }
 
-    /// Closes the connections that have waited too long for their Logon; all of them when the engine stops. Retries
-    /// failed accepts.
+    /// Closes the connections that have waited too long for their Logon; when the engine stops, closes all of them.
+    /// Retries accepts that failed.
     pub(crate) fn elapse_guests(&mut self, now: Now) {
         for slot in 0..self.lobby.places() {
             if self.is_stopping() {
@@ -106,7 +106,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Closes the connection that another one displaces.
+    /// Closes a connection that makes way for another one.
     fn make_way(&mut self, now: Now, leaves: Option<usize>) {
         if let Some(slot) = leaves {
             self.refuse(now, slot, ConnectionRefusal::MadeWay);
@@ -121,8 +121,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// The Logon of a guest has passed every check except the last: no other connection may be logged on. If so, its
-    /// new password is stored first, and this function is called again.
+    /// Handles a guest whose Logon has passed every check except the last: no other connection may be logged on. If
+    /// none is, a new password is stored first, and then this function is called again.
     fn enter(
         &mut self,
         now: Now,
@@ -147,7 +147,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             self.disconnect(now, session, Ending::Replaced)?;
         }
         let line = &self.core.lines[session];
-        // A reconnecting peer does not wait for the rest of the old connection.
+        // A peer that reconnects does not wait until the old connection has sent its rest.
         if let Some(leaving) = line.leaving() {
             self.disconnect(now, session, leaving.why)?;
         }
@@ -157,7 +157,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             if let Some(Ok(())) = verdict {
                 return Ok(self.lobby.store(slot, session, question));
             }
-            // The session refuses the Logon itself, and nothing is stored.
+            // The session itself refuses the Logon, and no password is stored.
         }
         self.core.lines[session].asked_ahead = verdict;
         if let Some(guest) = self.lobby.leave(slot, &mut self.inputs[session]) {
@@ -168,8 +168,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Ok(()))
     }
 
-    /// The outcome if the session gets the Logon now: `None` when the session refuses it, otherwise the application's
-    /// answer.
+    /// What would happen if the session got the Logon now: `None` when the session would refuse it, otherwise the
+    /// application's answer.
     fn ask_ahead(
         &mut self,
         now: Now,
@@ -185,7 +185,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(taken.then(|| self.app.on_logon_request(now, state.id(), &logon)))
     }
 
-    /// The session that a template creates, or has created, for the Logon of a guest.
+    /// The session for the Logon of a guest that a template creates or has created.
     fn session_of_template(
         &mut self,
         now: Now,

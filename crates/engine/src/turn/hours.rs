@@ -1,4 +1,4 @@
-//! Sessions follow their schedules: they open, close and reset their sequence numbers.
+//! Sessions follow their schedules: they open, close, and reset their sequence numbers.
 //!
 //! ```text
 //!                     a session begins, numbers are older         logon allowed
@@ -6,9 +6,9 @@
 //!   connected ----- no logon, or numbers are of an earlier session ----------> Logout, then as above
 //! ```
 //!
-//! The journal has the time at which the sequence numbers began. A trading session resets older ones, in one record; so
-//! it happens once, whether the process was up, down or killed in between, and a clock that is set back does not repeat
-//! it.
+//! The journal has the time at which the sequence numbers of a session began. A new trading session resets older
+//! sequence numbers, in one record. So the reset happens exactly once, whether the process was up, down, or killed in
+//! between; and a clock that is set back does not repeat it.
 
 use fixwire_protocol::session::Verdict;
 use fixwire_protocol::{Application, Mono, Now};
@@ -21,12 +21,12 @@ use crate::journal::{Disk, RecordKind};
 use crate::line::hours::{Step, Turned};
 use crate::schedule::ScheduleState;
 
-/// The Text(58) of the Logout at the end.
+/// Text(58) of the Logout at the end of the schedule.
 const CLOSING: &str = "Session closed: outside the session schedule";
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Executes the schedule of a session. Called when a connection is about to be attached to the session, and about
-    /// every second.
+    /// Applies the schedule of a session. Called before a connection is attached to the session, and about every
+    /// second.
     pub(crate) fn keep_hours(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         let core = &mut self.core;
         let line = &mut core.lines[session];
@@ -48,7 +48,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     Some(_) => RecordKind::Sent,
                     None => RecordKind::Reset,
                 };
-                // Neither a disconnected session nor one that was already closed ends by it.
+                // The reset does not end a session that is disconnected or already closed.
                 let _: Verdict = line.session.reset(now, &mut core.outbox);
                 core.tell_reset(now, session, &mut self.app);
                 core.commit(now, session, kind, None, &mut self.app)?;
@@ -60,7 +60,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Allows a session to connect and to accept Logons, or not.
+    /// Sets whether a session may connect and accept Logons.
     fn open_or_close(&mut self, now: Now, session: usize, standing: ScheduleState) {
         let line = &mut self.core.lines[session];
         let Turned {
@@ -89,7 +89,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// When the schedule of a session must be checked again.
+    /// Time at which the schedule of a session must be checked again.
     pub(crate) fn hours_due(&self, now: Now, session: usize) -> Mono {
         let hours = self.core.lines[session].hours.as_deref();
         hours.map_or(Mono::NEVER, |hours| hours.due(now))

@@ -1,4 +1,4 @@
-//! One turn of the engine: ready connections are read, then decisions, commit and writes follow.
+//! One turn of the engine: connections that are ready are read, then decisions, commit and writes follow.
 //!
 //! ```text
 //!   poll ─ clock ─ each readable connection:  read once
@@ -29,7 +29,7 @@ use crate::host::{ConnId, Host, Mark, Ready};
 use crate::journal::Disk;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// One turn, which sleeps at most `wait` when nothing is ready.
+    /// One turn. It sleeps at most for `wait` when nothing is ready.
     pub(crate) fn turn_within(&mut self, wait: Nanos) -> Result<usize, EngineError> {
         if self.stopping == Stopping::Done {
             return Ok(0);
@@ -119,7 +119,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(work)
     }
 
-    /// Raises events, and notifies the application whether the journal uses its reserve.
+    /// Raises events about the journal, and notifies the application when the journal begins or ceases to use its
+    /// reserve.
     #[cold]
     fn journal_troubles(&mut self, now: Now) -> Result<(), EngineError> {
         for trouble in self.core.journal.troubles(now.wall)? {
@@ -143,7 +144,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.core.raise(now, &Event::Panicked { messages });
     }
 
-    /// Whether the next turn has work although nothing arrives.
+    /// Whether the next turn has work even if nothing arrives.
     pub(crate) fn has_work(&self) -> bool {
         self.core
             .busy
@@ -161,7 +162,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.serve_other(now, ready)
     }
 
-    /// Serves every event except data for a session.
+    /// Handles every event of the host except data for a session.
     #[inline(never)]
     fn serve_other(&mut self, now: Now, ready: Ready) -> Result<usize, EngineError> {
         match ready {
@@ -203,9 +204,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             .unwrap_or_default()
     }
 
-    /// Writes committed messages, and closes the connections that fail during that. Called after the effects of one
-    /// read, timer or command, before something that must follow it (the Logon of a connection, its end), and by
-    /// [`Self::release_if_full`]. With `disk` the effects of all reads are written once, after all of them.
+    /// Writes committed messages, and closes the connections that fail meanwhile. Called after the effects of one
+    /// read, timer or command if something must follow them (the Logon of a connection, or its end), and by
+    /// [`Self::release_if_full`]. With `disk`, the effects of all reads are written together, after the last read.
     #[inline]
     pub(crate) fn release(&mut self, now: Now) -> Result<(), EngineError> {
         self.core.flush(&mut self.host)?;
@@ -231,7 +232,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Writes committed messages when there are many, before more is read.
+    /// Writes committed messages when there are so many that they must be sent before more is read.
     #[inline]
     pub(crate) fn release_if_full(&mut self, now: Now) -> Result<(), EngineError> {
         match self.core.is_full() {
@@ -240,9 +241,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Writes messages waiting for sockets.
+    /// Writes messages that wait for sockets.
     fn pump(&mut self, now: Now) -> Result<(), EngineError> {
-        // New messages that wait for a sync precede those of a resend.
+        // New messages that wait for a sync must precede messages of a resend.
         self.release(now)?;
         let mut at = 0;
         while let Some(session) = self.core.busy.get(at).copied() {
@@ -264,7 +265,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     fn finish(&mut self, now: Now, deadline: Mono) -> Result<(), EngineError> {
         let sessions = self.core.lines.iter().any(|line| line.link.is_some());
-        // Frames that were written to a link may still be sent.
+        // Frames that were passed to a link may still have to be sent.
         let mut links = self.core.links.iter();
         let open = sessions || links.any(|it| it.up.is_some() && it.output.has_backlog());
         if open && now.mono < deadline {

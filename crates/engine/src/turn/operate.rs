@@ -1,7 +1,7 @@
-//! Executes requests of other threads between two messages, and answers them.
+//! Executes requests of other threads between two messages, and answers the requests.
 //!
-//! The journal gets a note of an operator's action before the action, so that a reader knows who requested it. The
-//! record that sets sequence numbers includes the note.
+//! Before an operator's action is executed, a note of it is written to the journal, so that a reader of the journal
+//! sees who requested the action. The record that sets sequence numbers includes the note.
 
 use std::sync::mpsc::Sender;
 
@@ -19,11 +19,11 @@ use crate::operation::{OneLine, Operation, OperationError, Operator};
 use crate::operation::{check_fields, check_number, numbers_note};
 use crate::permit::{self, OperatorAccess, PermissionRequest};
 
-/// Maximum length of a command in its note, bytes.
+/// Maximum length of a command in the note, bytes.
 const LONGEST_SHOWN: usize = 256;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Executes a request. The caller may have given up.
+    /// Executes a request. The caller may have stopped waiting for the answer.
     pub(super) fn answer(&mut self, now: Now, number: u64) -> Result<(), EngineError> {
         match self.commands.request(number) {
             Some(Request::Add { config, answer }) => {
@@ -84,7 +84,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         by: Operator,
         answer: Sender<Result<(), OperationError>>,
     ) -> Result<(), EngineError> {
-        // Messages written by an earlier command belong to another record.
+        // Messages that an earlier command has written belong to another record.
         self.core.commit_sent(now, &mut self.app, &mut self.host)?;
         let line = match self.check_operation(session, &operation) {
             Ok(line) => line,
@@ -95,7 +95,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 return Ok(());
             }
         };
-        // The record that sets sequence numbers names the operator.
+        // For this operation, the record that sets the sequence numbers names the operator.
         let sets_now = matches!(operation, Operation::SetNumbers { .. }) && line.link.is_none();
         if !sets_now {
             let (journal, what) = (line.journal, operation.note(&by, &self.masked));
@@ -104,7 +104,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.carry_out_operation(now, session, operation, by, answer)
     }
 
-    /// The session, if the operation is possible now.
+    /// The session for an operation, if the operation is possible now.
     fn check_operation(
         &self,
         session: SessionId,
@@ -124,7 +124,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             Operation::LogOn if line.dialler.is_none() => Some(OperationError::Acceptor),
             Operation::LogOn if is_closed => Some(OperationError::Closed),
             Operation::Disconnect if line.link.is_none() => Some(OperationError::NotConnected),
-            // An initiator stops connecting.
+            // For an initiator that is not connected, the logout stops further attempts to connect.
             Operation::LogOut { .. } if line.link.is_none() && !line.dials() => {
                 Some(OperationError::NotConnected)
             }
@@ -162,8 +162,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                         MaxMessageSize ({most} bytes)"
                     )));
                 }
-                // Its MsgSeqNum would be below that of the next Logon: the peer would receive it only on request, or
-                // never.
+                // Its MsgSeqNum would be lower than that of the next Logon, so the peer would receive it only on
+                // request, or never.
                 (!line.session.is_logged_on()).then_some(OperationError::NotLoggedOn)
             }
             _ => None,
@@ -184,7 +184,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         match operation {
             Operation::LogOn => self.log_on(session),
             Operation::LogOut { text } => {
-                // Operations waiting for the end of the connection do not cancel it.
+                // Sequence numbers that wait for the end of the connection are still set, but then the session does
+                // not log on again.
                 if let Some(numbers) = &mut self.core.lines[index].numbers {
                     numbers.resumes = false;
                 }
@@ -211,7 +212,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let lost = self.core.lost();
                 let mut body = self.core.outbox.begin(session, &msg_type);
                 body.encoded(&fields);
-                // The outbox counts a message that does not fit.
+                // A message that does not fit is counted by the outbox.
                 let _ = body.finish();
                 self.core.commit_sent(now, &mut self.app, &mut self.host)?;
                 if self.core.lost() > lost {
@@ -235,7 +236,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 if line.link.is_none() {
                     return self.set_numbers(now, index, numbers);
                 }
-                // The sequence numbers are set, and the caller is answered, when the connection has ended.
+                // When the connection has ended, the sequence numbers are set, and the caller is answered.
                 line.numbers = Some(Box::new(numbers));
                 return self.log_out(now, session, "");
             }
@@ -246,7 +247,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Sets the sequence numbers of a session whose connection has ended, if requested.
+    /// Sets the sequence numbers of a session whose connection has ended, if an operator has requested it.
     pub(super) fn set_pending_numbers(
         &mut self,
         now: Now,
@@ -279,7 +280,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             &mut self.app,
         )?;
         if core.journal.end() == end {
-            // They already had these values.
+            // The sequence numbers already had these values, so only the note is written.
             core.journal.note(now.wall, journal, &what)?;
         }
         let session = Some(id);
@@ -292,7 +293,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Passes the application a command. The note has the beginning of the command, and precedes the application's
+    /// Passes a command to the application. The note has the beginning of the command; it precedes the application's
     /// messages.
     fn command(
         &mut self,
@@ -329,7 +330,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(done.map(|()| answer))
     }
 
-    /// Whether an operator may do something; a refusal is recorded.
+    /// Whether an operator has the right to do something. A refusal is recorded.
     fn permit(
         &mut self,
         now: Now,
@@ -391,7 +392,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// The operation survives whatever the durability covers.
+    /// Makes sure that the operation survives what the configured durability covers.
     fn secure(&mut self) -> Result<(), EngineError> {
         if self.core.sync_first {
             let end = self.core.journal.end();
@@ -401,7 +402,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     }
 }
 
-/// The beginning of a command or query.
+/// The beginning of a command or query, for a note.
 fn shown(kind: &str, text: &[u8]) -> String {
     let begin = text[..text.len().min(LONGEST_SHOWN)].escape_ascii();
     match text.len() {

@@ -1,4 +1,4 @@
-//! Received bytes of a session: read, split into messages, and handled.
+//! Handles the received bytes of a session: reads them, splits them into messages, and handles the messages.
 
 use std::io::ErrorKind;
 
@@ -16,7 +16,7 @@ use crate::line::flow::Pass;
 use crate::line::link::Stage;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Reads once from a session's connection and handles the complete messages.
+    /// Reads once from a session's connection, and handles the complete messages.
     #[inline]
     pub(super) fn read(
         &mut self,
@@ -31,7 +31,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         let most = read_most(self.core.sync_first);
         match self.inputs[session].fill(&mut self.host, conn, most) {
-            // The session has ended, and only its last messages wait for the socket.
+            // The session has ended. Only its last messages wait for the socket, so received data is dropped.
             Ok(count) if count > 0 && self.core.lines[session].leaving().is_some() => {
                 self.inputs[session].clear();
             }
@@ -43,7 +43,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(1)
     }
 
-    /// Handles the complete messages of a session's receive buffer and writes their effects.
+    /// Handles the complete messages in a session's receive buffer, and writes their effects.
     pub(crate) fn process(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         let ending = loop {
             let bytes = self.inputs[session].unread();
@@ -128,12 +128,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// A peer has exceeded its rate limit: its Logout is written.
+    /// Handles a peer that has exceeded its rate limit: the Logout is written, then the connection is closed.
     #[cold]
     fn end_flood(&mut self, now: Now, session: usize) -> Result<Ending, EngineError> {
         let core = &mut self.core;
         let state = &mut core.lines[session].session;
-        // Otherwise the session would wait for the answer; the connection is closed at once.
+        // Ignore the verdict: the session would wait for the peer's Logout, but the connection is closed at once.
         let _ = state.log_out(now, "Throttle limit exceeded", &mut core.outbox);
         core.commit(now, session, RecordKind::Sent, None, &mut self.app)?;
         let throttle = core.lines[session].config.flow.inbound;
@@ -141,7 +141,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Ending::Throttled(rate))
     }
 
-    /// After a message: handles queued ones, reports to the application, and executes the session's requests.
+    /// Does what follows a message: handles queued messages, notifies the application, and executes what the session
+    /// requests.
     #[inline]
     pub(super) fn follow(
         &mut self,
@@ -173,7 +174,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             let state = &mut self.core.lines[session].session;
             let next_in = state.next_in();
             if !state.take_held(&mut self.held) {
-                // A ResendRequest that was served on arrival is skipped now.
+                // A ResendRequest that was served when it arrived is skipped now.
                 if state.next_in() != next_in {
                     let app = &mut self.app;
                     self.core

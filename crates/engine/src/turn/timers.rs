@@ -10,7 +10,7 @@ use crate::journal::{Disk, RecordKind};
 use crate::line::flow::Woken;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Due timers: of connections without a Logon, and of sessions.
+    /// Handles the timers that are due: of connections without a Logon, and of sessions.
     pub(super) fn elapse(&mut self, now: Now) -> Result<(), EngineError> {
         let mut due = std::mem::take(&mut self.due);
         if self.core.timers.take_due(now.mono, &mut due) {
@@ -23,7 +23,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Work without a session: links, connections without a Logon, held events, a stop.
+    /// Handles what belongs to no session: links, connections without a Logon, suppressed events, a stop.
     fn elapse_rest(&mut self, now: Now) -> Result<(), EngineError> {
         if self.core.events.due().is_some_and(|due| due <= now.mono) {
             self.core.events.pass_counts(now);
@@ -42,7 +42,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Due work of a session: its schedule, its own timers, messages waiting for its peer, its connection.
+    /// Handles what is due for a session: its schedule, its own timers, messages that wait for its peer, its
+    /// connection.
     fn elapse_session(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         self.keep_hours(now, session)?;
         let core = &mut self.core;
@@ -71,7 +72,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.elapse_dialler(now, session)
     }
 
-    /// Timers of throttle, pacer and stalled sockets are due.
+    /// Handles the due timers of throttle, rate limit and stalled socket.
     fn wake(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         match self.core.lines[session].wake(now.mono, self.core.stall_time) {
             None => Ok(()),
