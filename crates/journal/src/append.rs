@@ -12,15 +12,15 @@ use fixwire_protocol::time::Timestamp;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
-/// Number of bytes that are made writable at once: takes about five microseconds if the pages are in memory, as in a
-/// new segment.
+/// Number of bytes that are made writable at once. This takes about five microseconds if the pages are in memory, as
+/// in a new segment.
 const PREFAULT: usize = 64 << 10;
-/// Number of bytes that [`Journal::idle_work`] keeps writable ahead of the next record.
+/// Number of bytes after the last record that [`Journal::idle_work`] keeps writable.
 const PREFAULT_AHEAD: usize = 128 << 10;
 /// Number of bytes after the last record that [`Journal::idle_work`] keeps in this core's cache.
 const PREFETCH_AHEAD: usize = 2 << 10;
 
-/// The event that a record describes, with the session's sequence numbers after it.
+/// The event that a record describes, and the session's sequence numbers after the event.
 #[derive(Clone, Copy, Debug)]
 pub struct Cause<'a> {
     /// The session to which the event belongs.
@@ -39,7 +39,7 @@ pub struct Cause<'a> {
 
 /// The journal of one engine.
 ///
-/// Owned by one thread. After [`Journal::open`] it allocates only when a segment is full.
+/// One thread owns it. After [`Journal::open`] it allocates memory only when a segment is full.
 #[derive(Debug)]
 pub struct Journal<D: Disk> {
     pub(super) disk: D,
@@ -61,16 +61,16 @@ pub struct Journal<D: Disk> {
     pub(super) prefaulted: usize,
     /// End of the part of the last segment that is prefetched into the cache.
     pub(super) prefetched: usize,
-    /// The header of the next segment, once the segment was requested ahead of its use.
+    /// The header of the next segment, if that segment was already requested ahead of its use.
     pub(super) next: Option<SegmentHeader>,
-    /// The position at which recovery would begin.
+    /// The position at which recovery would begin to read.
     pub(super) start: Start,
-    /// The segment from which notes are needed until two new checkpoints are complete, because the start used a
-    /// checkpoint of the application's state; `None` otherwise.
+    /// Set when the start used a checkpoint of the application's state: the segment from which notes are still
+    /// needed, until two new checkpoints are complete.
     pub(super) recalled: Option<u32>,
     /// Later segments at which recovery could begin.
     pub(super) checkpoints: VecDeque<Checkpoint>,
-    /// Time at which the last segment was begun, while old segments still have to be checked; `None` when no check is
+    /// Time at which the last segment was begun, while a check of old segments is still due; `None` when no check is
     /// due.
     pub(super) look: Option<Timestamp>,
     /// Errors that were not reported yet.
@@ -78,16 +78,16 @@ pub struct Journal<D: Disk> {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Writes one record: a cause and all messages sent because of it, in MsgSeqNum order. Returns the position after
-    /// it, for [`Journal::sync`].
+    /// Writes one record: a cause, and all messages sent because of it in the order of their MsgSeqNums. Returns the
+    /// position after the record, for [`Journal::sync`].
     ///
-    /// When this returns, the record survives the end of the process. On an error nothing was
-    /// written; except for [`JournalError::Poisoned`] and a full disk a smaller record may follow.
+    /// When this returns, the record survives the end of the process. After an error nothing was written. Except
+    /// after [`JournalError::Poisoned`] and on a full disk, a smaller record may be appended afterwards.
     ///
     /// # Errors
     ///
     /// [`JournalError::TooLarge`], [`JournalError::TooManyEffects`], [`JournalError::UnknownSession`],
-    /// [`JournalError::Poisoned`], and errors of creating a segment, which may be retried.
+    /// [`JournalError::Poisoned`], and errors of creating a segment. The creation of a segment may be retried.
     #[inline]
     pub fn append<'a>(
         &mut self,
@@ -171,8 +171,8 @@ impl<D: Disk> Journal<D> {
         Ok(JournalPosition::new(segment_number, self.at as u32))
     }
 
-    /// The id of the session with this name; a new name is registered now. Any text may be a name. A name keeps its id
-    /// across restarts and as long as the journal exists, and there is no limit on their number.
+    /// The id of the session with this name. A new name is registered. Any text may be a name. A name keeps its id
+    /// across restarts, as long as the journal exists. The number of names is not limited.
     ///
     /// # Errors
     ///
@@ -182,7 +182,8 @@ impl<D: Disk> Journal<D> {
             self.sessions[id.0 as usize].index.reserve();
             return Ok(id);
         }
-        // A new segment begins with a checkpoint of the registered sessions, and the new session is not registered yet.
+        // A new segment begins with a checkpoint of the registered sessions, and this session must not be registered
+        // before it.
         self.make_room(wall, RECORD + padded(name.len()))?;
         let id = JournalId(self.sessions.len() as u32);
         self.sessions
@@ -204,8 +205,8 @@ impl<D: Disk> Journal<D> {
         Ok(id)
     }
 
-    /// Resets the sequence numbers of a session to 1 without a message; earlier messages can no longer be resent. For a
-    /// reset by a Logon, the record of the Logon has another [`Cause::epoch`] instead.
+    /// Resets the sequence numbers of a session to 1 without a message. Earlier messages can no longer be resent. For
+    /// a reset by a Logon, the record of the Logon has another [`Cause::epoch`] instead.
     ///
     /// # Errors
     ///
@@ -227,7 +228,8 @@ impl<D: Disk> Journal<D> {
     }
 
     /// Sets the sequence numbers of a session without a message; `text` names the operator. If a MsgSeqNum was used
-    /// before, the session needs another epoch: the message stored with this MsgSeqNum is then no longer resent.
+    /// before, the caller must choose another epoch, so that the message stored with this MsgSeqNum is no longer
+    /// resent.
     ///
     /// # Errors
     ///
@@ -251,7 +253,7 @@ impl<D: Disk> Journal<D> {
     }
 
     /// Writes a text into the records of a session, for people who read them. A session that such a text
-    /// [disables](crate::DISABLED_BY) or [enables](crate::ENABLED_BY) stays disabled or enabled after a restart.
+    /// [disables](crate::DISABLED_BY) or [enables](crate::ENABLED_BY) is still disabled or enabled after a restart.
     ///
     /// # Errors
     ///
@@ -283,8 +285,8 @@ impl<D: Disk> Journal<D> {
         Ok(at)
     }
 
-    /// Records the address from which a session's peer has logged on, which [`Journal::peer`] returns from then on,
-    /// also after a restart.
+    /// Records the address from which a session's peer has logged on. From then on [`Journal::peer`] returns it, also
+    /// after a restart.
     ///
     /// # Errors
     ///
@@ -299,13 +301,15 @@ impl<D: Disk> Journal<D> {
         self.note(wall, session, &format!("{LOGGED_ON_FROM}{from}"))
     }
 
-    /// Waits until everything before `upto` is on disk, and returns the position up to which it is.
+    /// Waits until everything before `upto` is on disk. Returns the position up to which the journal is on disk.
     ///
     /// # Errors
     ///
-    /// The I/O error, once. From then on the journal is poisoned, and this and every append return
-    /// [`JournalError::Poisoned`]: the content of the disk is unknown, and a second sync could succeed although data is
-    /// lost. If a segment was released without a sync, which durability `disk` never does, it is mapped again; when
+    /// The I/O error, once. From then on the journal is poisoned: this function and every append return
+    /// [`JournalError::Poisoned`]. The reason is that the content of the disk is unknown, and that a second sync
+    /// could succeed although data was lost.
+    ///
+    /// A segment that was released without a sync, which never happens with durability `disk`, is mapped again. If
     /// that fails, later segments are still synced, and a second try may succeed.
     pub fn sync(&mut self, upto: JournalPosition) -> Result<JournalPosition, JournalError> {
         if self.poisoned {
@@ -339,7 +343,7 @@ impl<D: Disk> Journal<D> {
             } else {
                 upto.offset() as usize
             };
-            // Systems sync only whole pages.
+            // The system syncs whole pages only.
             let start = from / 4096 * 4096;
             if let Err(source) = segment.sync(start, to - start) {
                 self.poisoned = true;
@@ -353,10 +357,10 @@ impl<D: Disk> Journal<D> {
         unmapped.map_or(Ok(self.synced), Err)
     }
 
-    /// Small work that keeps the next appends cheap: makes the next pages writable and requests the next segment. The
-    /// engine calls it right after its socket writes.
+    /// Small tasks that keep the next appends fast: makes the next pages writable, and requests the next segment. The
+    /// engine calls this right after its socket writes.
     ///
-    /// Returns whether it did anything. At most a few microseconds.
+    /// Returns whether there was something to do. Takes at most a few microseconds.
     pub fn idle_work(&mut self) -> bool {
         let segment = self.segments.back();
         let len = segment.bytes().len();
@@ -402,7 +406,7 @@ impl<D: Disk> Journal<D> {
         self.synced
     }
 
-    /// The first position that the journal still has, and the position after the last record.
+    /// The first position that the journal still has, and the position after its last record.
     #[must_use]
     pub fn positions(&self) -> (JournalPosition, JournalPosition) {
         (
@@ -412,7 +416,7 @@ impl<D: Disk> Journal<D> {
     }
 
     /// Number of journal bytes between two positions, including unused ends of segments; 0 when `to` is not after
-    /// `from`. Bytes overwritten in the ring do not count.
+    /// `from`. Bytes that were overwritten in a ring do not count.
     #[must_use]
     pub fn bytes_between(&self, from: JournalPosition, to: JournalPosition) -> u64 {
         let (first, end) = self.positions();
@@ -426,7 +430,7 @@ impl<D: Disk> Journal<D> {
         before(to) - before(from)
     }
 
-    /// Number of records written since the journal began, which is the index of the next record.
+    /// Number of records written since the journal began. This is also the index of the next record.
     #[must_use]
     pub fn records_written(&self) -> u64 {
         self.record
@@ -440,8 +444,8 @@ impl<D: Disk> Journal<D> {
             .map(|known| known.counters)
     }
 
-    /// The time by the wall clock at which the sequence numbers of a session began: when it was registered, or last
-    /// reset. From this time the schedule derives the trading session to which they belong.
+    /// The wall-clock time at which the present sequence numbers of a session began: when the session was registered,
+    /// or last reset. From this time the schedule derives the trading session to which they belong.
     #[must_use]
     pub fn numbers_began(&self, session: JournalId) -> Option<Timestamp> {
         self.sessions
@@ -455,12 +459,12 @@ impl<D: Disk> Journal<D> {
         known.map(|(at, known)| (JournalId(at as u32), known.name.as_str(), known.counters))
     }
 
-    /// Gives a simulator access to the disk.
+    /// Access to the disk, for a simulator.
     pub fn disk_mut(&mut self) -> &mut D {
         &mut self.disk
     }
 
-    /// Makes room for `length` bytes after the last record, in pages that are writable.
+    /// Makes room for `length` bytes after the last record, on pages that are writable.
     #[inline]
     fn make_room(&mut self, wall: Timestamp, length: usize) -> Result<(), JournalError> {
         if self.at + length > self.prefaulted {
@@ -485,7 +489,7 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Makes the next record begin a new segment.
+    /// Makes the next record the first one of a new segment.
     ///
     /// # Errors
     ///
@@ -494,15 +498,15 @@ impl<D: Disk> Journal<D> {
         self.roll(wall, 0)
     }
 
-    /// Continues in a new segment, which must have room for a record of this size.
+    /// Continues in a new segment. It must have room for a record of this size.
     fn roll(&mut self, wall: Timestamp, needed: usize) -> Result<(), JournalError> {
         if self.config.synced_before_sent {
-            // After this, only one segment has unsynced data.
+            // After this sync, only one segment has data that is not synced.
             self.sync(self.end())?;
         }
         let number = self.segments.last() + 1;
         let header = self.next_header();
-        // Stored before the attempt, so that a second attempt requests the same header.
+        // Keep the header before the attempt, so that a second attempt requests the same header.
         self.next = Some(header);
         if self.disk.ring().is_some() {
             self.end_records();
@@ -535,7 +539,7 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Marks the end of the records in a segment of a ring, which may contain older data.
+    /// Marks the end of the records in a segment of a ring, whose memory may contain older data.
     fn end_records(&mut self) {
         let segment = self.segments.back_mut();
         if segment.bytes().len() - self.at >= RECORD {
@@ -543,7 +547,7 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// Number of bytes of a new segment that can be written without page faults.
+    /// Number of bytes at the start of a new segment that can be written without page faults.
     pub(super) fn ready_at_first(&self) -> usize {
         if self.disk.makes_ready() {
             self.config.segment_bytes

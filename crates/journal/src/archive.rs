@@ -12,9 +12,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Suffix of a compressed segment's file: one LZ4 frame with a checksum of its content.
+/// Extension of the file of a compressed segment: one LZ4 frame with a checksum of its content.
 pub(super) const COMPRESSED: &str = ".fwz";
-/// Maximum length of a segment, in bytes; of a longer file, the rest is not read.
+/// Maximum length of a segment, in bytes. Of a longer file, the rest is not read.
 pub(super) const LONGEST: u64 = 1 << 30;
 
 pub(super) fn base_path(directory: &Path) -> PathBuf {
@@ -40,7 +40,7 @@ pub(super) fn read_base(directory: &Path) -> Result<Option<Base>, JournalError> 
     Ok(Some(base))
 }
 
-/// The numbers of the segments of a directory from `oldest` on, compressed ones included.
+/// The numbers of the segments in a directory from `oldest` on, including compressed segments.
 pub(super) fn list_all(directory: &Path, oldest: u32) -> Result<Vec<u32>, JournalError> {
     let mut numbers = list(directory)?;
     numbers.extend(names(directory, COMPRESSED)?);
@@ -70,8 +70,8 @@ pub(super) fn open_any(
     }
 }
 
-/// Reads a whole segment into `bytes`. A compressed segment that cannot be read is reported as damage at an offset of
-/// the segment.
+/// Reads a whole segment into `bytes`. If a compressed segment cannot be read, the error is reported as damage at an
+/// offset of the segment.
 pub(super) fn read_any(
     directory: &Path,
     number: u32,
@@ -96,8 +96,8 @@ fn compressed_path(directory: &Path, number: u32) -> PathBuf {
     segment_path(directory, number).with_extension(&COMPRESSED[1..])
 }
 
-/// Makes the journal begin at the segment `first`, which begins with a checkpoint. Removes files that were closed
-/// before `remove_before`, and compresses the other files before `first`.
+/// Makes the journal begin at the segment `first`, which begins with a checkpoint. Removes files of segments that
+/// were closed before `remove_before`, and compresses the other files before `first`.
 pub(super) fn retire(
     directory: &Path,
     first: Start,
@@ -142,7 +142,7 @@ pub(super) fn retire(
 
 /// Compresses a file.
 fn pack(from: &Path, to: &mut File) -> io::Result<()> {
-    // With a flipped bit, a file may decode to the same bytes: only the checksum of the block detects that.
+    // With a flipped bit, a file may still decode to the same bytes. Only the checksum of the block detects that.
     let info = FrameInfo::new()
         .block_checksums(true)
         .content_checksum(true);

@@ -1,24 +1,24 @@
-//! The base: where the journal begins, and how long older segments are kept.
+//! The base: where the journal begins. Also: how long older segments are kept.
 
 use super::Damage;
 use super::segment::{long, word};
 use fixwire_protocol::time::Nanos;
 
-/// How long segments are kept that no session needs: they have no message that a peer may still request. Checked
-/// whenever a new segment is begun.
+/// How long segments are kept that no session needs. Such a segment has no message that a peer may still request.
+/// Checked whenever a new segment is begun.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Retention {
-    /// How long records are kept before their segment is removed; `None` for ever.
+    /// How long records are kept before their segment is removed; `None` keeps them for ever.
     pub keep: Option<Nanos>,
-    /// How long a message can be resent; `None` until its session is reset. Once the segment of an older message is
-    /// retired, the message is replaced by a gap fill. Notes of the application are kept, and so are all segments from
-    /// the first note on.
+    /// How long a message can be resent; `None` until its session is reset. When the segment of an older message was
+    /// retired, the message is replaced by a gap fill. Notes of the application do not expire: all segments from the
+    /// first note on are kept, unless checkpoints include the notes.
     pub resend: Option<Nanos>,
     /// Whether retired segments are compressed.
     pub compress: bool,
 }
 
-/// A segment at which reading may begin, and its link to the segment before.
+/// A segment at which reading may begin, and the link to the segment before it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Start {
     /// The number of the segment.
@@ -59,8 +59,8 @@ impl Base {
         first: Start::BEGIN,
     };
 
-    /// The 64 bytes of the base file: magic, version, CRC-32C of bytes 16 to 63; the numbers of `oldest` and `first`, 4
-    /// bytes each; their previous salts; the indices of their first records; zeros.
+    /// The 64 bytes of the base file: magic, version, CRC-32C of bytes 16 to 63; the numbers of the segments `oldest`
+    /// and `first`, 4 bytes each; the salts of the segments before them; the indices of their first records; zeros.
     pub(super) fn to_bytes(self) -> [u8; BASE] {
         let mut bytes = [0; BASE];
         bytes[..8].copy_from_slice(&MAGIC);

@@ -1,9 +1,9 @@
 //! Planted faults: deliberate errors that every test rig must detect.
 //!
-//! Without the feature `canary` nothing can be planted and `is` is a constant. With it, one fault is selected for the
-//! whole process, by `plant` or by the variable `FIXWIRE_CANARY`.
+//! Without the feature `canary` no fault can be planted, and `is` is a constant. With the feature, one fault is
+//! selected for the whole process, by `plant` or by the variable `FIXWIRE_CANARY`.
 
-/// A step that the engine skips or does wrong.
+/// An error that is planted: a step that the engine skips or does wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum PlantedFault {
@@ -19,7 +19,7 @@ pub enum PlantedFault {
     SkipResend,
     /// A simulated disk does not sync the name of a new segment.
     SkipDirectorySync,
-    /// A simulated disk does not sync the base file before older segments are removed.
+    /// A simulated disk removes older segments before the base file is synced.
     SkipBaseSync,
     /// Recovery does not rewrite data that a failed sync may have left out.
     SkipStoreAgain,
@@ -27,7 +27,7 @@ pub enum PlantedFault {
     SkipBacklogSync,
     /// With durability `disk`, the last messages of an ending session are not synced.
     SkipFarewellSync,
-    /// Every fifth message leaves its effects in the journal, but is itself missing.
+    /// Every fifth message is missing in the journal, although its effects are there.
     EffectWithoutCause,
     /// A reset that was not answered is forgotten when the process ends.
     ForgetReset,
@@ -39,7 +39,7 @@ pub enum PlantedFault {
     SkipHeartbeat,
     /// After a restart, the last message received from the peer is forgotten.
     ForgetInbound,
-    /// One of every hundred messages that a session delivers causes no message in answer.
+    /// One of every hundred messages that a session delivers is not answered.
     LoseMessage,
     /// Every thousandth message of another engine's store is not imported.
     SkipStored,

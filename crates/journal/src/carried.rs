@@ -1,4 +1,4 @@
-//! A session in the checkpoint at the start of a segment, as bytes.
+//! The state of a session in the checkpoint at the start of a segment, as bytes.
 
 use super::segment::{JournalPosition, long, word};
 use fixwire_protocol::time::Timestamp;
@@ -6,19 +6,19 @@ use fixwire_protocol::time::Timestamp;
 /// The body of a [`Kind::Carried`](super::RecordKind::Carried) record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Carried<'a> {
-    /// MsgSeqNum and position of the session's last message; 0 for none since its reset.
+    /// MsgSeqNum and position of the last message of the session; 0 if the session sent none since its reset.
     pub(super) last: (u64, JournalPosition),
     pub(super) began: Timestamp,
     /// Number of sessions in the checkpoint.
     pub(super) of: u32,
     /// Whether an operator has disabled the session.
     pub(super) disabled: bool,
-    /// Number of its last messages that wait for the next logon, at most [`MOST_WAITING`].
+    /// Number of the last messages of the session that wait for the next logon; at most [`MOST_WAITING`].
     pub(super) waiting: u64,
     pub(super) name: &'a str,
 }
 
-/// Maximum number of waiting messages in a checkpoint.
+/// Maximum number of waiting messages that a checkpoint can record.
 const MOST_WAITING: u64 = (u32::MAX >> 1) as u64;
 
 /// Number of bytes before the name.

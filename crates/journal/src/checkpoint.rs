@@ -1,7 +1,8 @@
 //! The checkpoint at the start of a segment: the state of every session.
 //!
-//! It is one record of kind [`Carried`](RecordKind::Carried) for each session, in the order of their ids. Recovery may
-//! begin with it; otherwise it is checked against the records before it.
+//! It consists of one record of kind [`Carried`](RecordKind::Carried) for each session, in the order of the sessions'
+//! ids. Recovery may begin with a checkpoint. If recovery has read the records before it, the checkpoint is compared
+//! with them.
 
 use super::base::Start;
 use super::carried::{CARRIED, Carried};
@@ -19,12 +20,12 @@ use fixwire_protocol::time::Timestamp;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Checkpoint {
     pub(super) start: Start,
-    /// When it was written: everything before it is older.
+    /// Time at which the checkpoint was written. All earlier records are older.
     pub(super) wall: Timestamp,
 }
 
 impl Checkpoint {
-    /// Number of bytes of a segment's header and the head of its first record.
+    /// Reads the checkpoint's data from the beginning of a segment: its header and the head of its first record.
     pub(super) fn peek(bytes: &[u8]) -> Option<Self> {
         let head = Head::read(bytes.get(..HEADER + RECORD)?, HEADER)?;
         (head.length != 0 && head.kind == RecordKind::Carried).then_some(Self {
@@ -39,8 +40,8 @@ impl Checkpoint {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Writes the checkpoint at the beginning of a new segment, unless it would take more than a quarter of the
-    /// segment, or the space of the record for which the segment was begun.
+    /// Writes the checkpoint at the beginning of a new segment. Writes none if it would take more than a quarter of
+    /// the segment, or the space for the record for which the segment was begun.
     pub(super) fn write_checkpoint(
         &mut self,
         wall: Timestamp,
@@ -105,7 +106,7 @@ impl<D: Disk> Journal<D> {
 }
 
 impl Scan {
-    /// Takes a session of a checkpoint, or checks it against the known session.
+    /// Takes the state of a session from a checkpoint, or compares it with the known state.
     pub(super) fn carry(
         &mut self,
         bytes: &[u8],

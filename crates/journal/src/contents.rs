@@ -1,4 +1,4 @@
-//! Finds out what a folder has before it is opened: a journal, or the file store of another engine.
+//! What a folder contains before it is opened: a journal, or the file store of another engine.
 
 use std::fs;
 use std::iter;
@@ -15,7 +15,7 @@ use super::segment::HEADER;
 use super::tail::{Open, Tail};
 use super::{JournalError, JournalPosition};
 
-/// Suffixes of the files in which the engines of the QuickFIX family store a session.
+/// Extensions of the files in which engines of the QuickFIX family store a session.
 const OTHER_STORES: [&str; 6] = [
     "senderseqnums",
     "targetseqnums",
@@ -25,19 +25,20 @@ const OTHER_STORES: [&str; 6] = [
     "session",
 ];
 
-/// What a folder has.
+/// What a folder contains.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum FolderContents {
-    /// Neither a journal nor a file store, or the folder is missing.
+    /// Neither a journal nor a file store; or the folder does not exist.
     Nothing,
-    /// A journal, or parts of one.
+    /// A journal, or a part of one.
     Journal,
     /// No journal, but a file store of QuickFIX, QuickFIX/J, QuickFIX/Go or QuickFIX/n; the text is the name of one of
     /// its files.
     OtherStore(String),
 }
 
-/// Checks the names in a folder; opens nothing. An unreadable folder counts as empty: opening it reports the reason.
+/// Checks the names of the files in a folder; opens no file. A folder that cannot be read counts as empty: the reason
+/// is reported when it is opened.
 #[must_use]
 pub fn contents(folder: &Path) -> FolderContents {
     if folder.join(LOCK).exists() || has_journal(folder).unwrap_or(false) {
@@ -57,7 +58,8 @@ pub fn contents(folder: &Path) -> FolderContents {
         .map_or(FolderContents::Nothing, FolderContents::OtherStore)
 }
 
-/// Refuses to begin a journal in a folder with another engine's file store: its sessions would begin at 1.
+/// Refuses to begin a journal in a folder that has the file store of another engine, because its sessions would begin
+/// again at 1.
 ///
 /// # Errors
 ///
@@ -72,9 +74,9 @@ pub fn refuse_other_store(folder: &Path) -> Result<(), JournalError> {
     }
 }
 
-/// Refuses a journal that another build wrote: segments of another version, or notes and checkpoints of another version
-/// than this one of the application's state. Takes no lock and changes nothing; other faults are reported by opening
-/// the journal.
+/// Refuses a journal that another build wrote: its segments have another version, or its notes and checkpoints have
+/// another version of the application's state. Takes no lock and changes nothing. Other faults are reported when the
+/// journal is opened.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The journal's disk on the operating system: a directory that only its owner can read.
+//! The journal's disk on the operating system: a directory that only its owner can access.
 
 use super::files::{
     SUFFIX, check_folder, list, names, open_checked, pending, pending_path, segment_path,
@@ -25,12 +25,13 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A directory with the segments `00000001.fwj`, `00000002.fwj` and so on. It is locked as long as this value exists.
+/// A directory with the segments `00000001.fwj`, `00000002.fwj` and so on. The directory is locked as long as this
+/// value exists.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
     maker: Maker,
-    /// Retires old segments if necessary.
+    /// The thread that retires old segments.
     retiring: Retiring,
     news: SharedNews,
     reserve: SharedReserve,
@@ -39,7 +40,7 @@ pub struct Directory {
 }
 
 impl Drop for Directory {
-    /// Waits for work that is running; the other fields finish in their own `drop`. After that another process may open
+    /// Waits for work that is running; the other fields wait in their own `drop`. Afterwards another process may open
     /// the directory.
     fn drop(&mut self) {
         self.folding.end();
@@ -47,17 +48,18 @@ impl Drop for Directory {
 }
 
 impl Directory {
-    /// Opens the directory, creating it if missing, and takes its locks.
+    /// Opens the directory, creates it if it is missing, and takes its locks.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Exposed`] when another user owns it or may access it, [`JournalError::Locked`] when another
-    /// process has it open, [`JournalError::Emptied`] when it had a journal whose files are missing, or a system error.
+    /// [`JournalError::Exposed`] when another user owns the directory or may access it; [`JournalError::Locked`] when
+    /// another process has it open; [`JournalError::Emptied`] when it had a journal whose files are missing; or a
+    /// system error.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, JournalError> {
         Self::open_with(&path.into(), false)
     }
 
-    /// Opens a directory to begin a new journal in it, although it has had another one.
+    /// Opens a directory to begin a new journal in it, even if it had a journal before.
     ///
     /// # Errors
     ///
@@ -66,7 +68,7 @@ impl Directory {
         Self::open_with(&path.into(), true)
     }
 
-    /// Opens a directory, with a new journal or an existing one.
+    /// Opens a directory: with `anew` for a new journal, otherwise for an existing or first journal.
     pub fn open_with(path: &Path, anew: bool) -> Result<Self, JournalError> {
         let name = path.display().to_string();
         DirBuilder::new()
@@ -78,7 +80,7 @@ impl Directory {
         let folder = lock_folder(path)?;
         let is_new = !path.join(LOCK).exists() && !has_journal(path)?;
         if is_new {
-            // Written before the lock, so that a lock alone shows that the directory has had a journal.
+            // Written before the lock file, so that a lock file alone shows that the directory has had a journal.
             newest::write(path, 0)?;
         }
         let file = lock_file(path)?;
@@ -115,12 +117,12 @@ impl Directory {
         })
     }
 
-    /// Keeps a reserve for a full disk from now on. [`JournalTrouble::OnReserve`](super::JournalTrouble) reports when
-    /// the disk has no room for it.
+    /// Keeps a reserve of disk space from now on. If the disk has no room for it,
+    /// [`JournalTrouble::OnReserve`](super::JournalTrouble) reports that.
     ///
     /// # Errors
     ///
-    /// Any other system error.
+    /// Any system error except a full disk.
     pub fn keep_reserve(&self, reserve: JournalReserve) -> Result<(), JournalError> {
         self.reserve.keep(reserve)
     }
@@ -130,8 +132,8 @@ impl Directory {
         Ok(list(&self.path)?.is_empty())
     }
 
-    /// Segments from this number on become part of the journal together, with [`Self::end_pending`]. Opening the
-    /// directory before that removes them.
+    /// Marks the segments from this number on as pending. They become part of the journal together, by
+    /// [`Self::end_pending`]. If the directory is opened before that, they are removed.
     pub fn begin_pending(&self, first: u32) -> Result<(), JournalError> {
         let path = pending_path(&self.path, first);
         private()
@@ -140,7 +142,7 @@ impl Directory {
         sync_names(&self.path)
     }
 
-    /// Makes the pending segments, which are on disk, part of the journal.
+    /// Makes the pending segments part of the journal. They must be on disk.
     pub fn end_pending(&self) -> Result<(), JournalError> {
         if let Some(first) = pending(&self.path)? {
             let path = pending_path(&self.path, first);
@@ -172,7 +174,7 @@ impl Disk for Directory {
             .map_err(JournalError::io("look at", &name))?
             .len();
         if len < HEADER as u64 {
-            // A file that is too short to be mapped; a complete segment is never so short.
+            // The file is too short to be mapped. A complete segment is never that short.
             return Err(JournalError::Damaged(super::Damage {
                 file: name,
                 offset: len,
@@ -288,7 +290,7 @@ impl Disk for Directory {
     }
 
     fn salt(&mut self) -> u64 {
-        // Seeded by the system's random numbers.
+        // The hasher is seeded with random numbers from the system.
         RandomState::new().build_hasher().finish()
     }
 
@@ -307,7 +309,7 @@ pub(super) fn has_journal(path: &Path) -> Result<bool, JournalError> {
     Ok(path.join(NEWEST).exists() || has_segments(path)? || pending(path)?.is_some())
 }
 
-/// Removes segments that never became part of the journal, the last first, and then the file that marks them.
+/// Removes segments that never became part of the journal, the last one first, and then the file that marks them.
 fn undo_pending(path: &Path) -> Result<(), JournalError> {
     let Some(first) = pending(path)? else {
         return Ok(());

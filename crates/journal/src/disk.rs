@@ -7,52 +7,53 @@ use fixwire_protocol::time::Timestamp;
 use std::io;
 use std::sync::Arc;
 
-/// Wakes threads that wait for news of the disk, such as a sleeping engine; called from other threads.
+/// Wakes whoever waits for news of the disk, such as a sleeping engine. Called on other threads.
 pub type DiskWakeUp = Arc<dyn Fn() + Send + Sync>;
 
-/// News about the files of a journal since the last call.
+/// What has happened to the journal's files since the last call.
 #[derive(Debug, Default)]
 pub struct DiskNews {
     /// Faults that have occurred.
     pub troubles: Vec<JournalTrouble>,
-    /// Whether a failed [`Disk::prepare`] may be retried.
+    /// Whether a failed [`Disk::prepare`] may be requested again.
     pub prepare_again: bool,
     /// Whether more segments may be retired, because a checkpoint is complete or an earlier [`Disk::retire`] has
     /// finished.
     pub look_again: bool,
 }
 
-/// Keeps numbered segments of fixed length.
+/// A disk: keeps numbered segments of fixed length.
 pub trait Disk: Send {
     /// The type of an open segment.
     type Segment: Segment;
 
-    /// Whether checkpoints may be read on one thread while segments are read on another.
+    /// Whether one thread may read checkpoints while another reads segments.
     const BESIDE: bool = false;
 
-    /// The numbers of all segments, ascending. Their names are on disk when this returns: the process that created them
-    /// may have been killed before that.
+    /// The numbers of all segments, ascending. When this returns, the names of the segments are on disk, even if the
+    /// process that created them was killed before it synced the names.
     ///
     /// # Errors
     ///
-    /// When they cannot be listed, or a foreign file has a segment's name.
+    /// The segments cannot be listed, or a foreign file has the name of a segment.
     fn segments(&mut self) -> Result<Vec<u32>, JournalError>;
 
-    /// Opens an existing segment with its current length (which may be 0).
+    /// Opens an existing segment with its present length, which may be 0.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened or mapped, is accessible to other users, or is no longer the file that was opened or
+    /// The segment cannot be opened or mapped, is accessible to other users, or is not the file that was opened or
     /// created before.
     fn open(&mut self, number: u32) -> Result<Self::Segment, JournalError>;
 
-    /// Creates the next segment: `len` bytes, allocated, zero except for `header` at the start, on disk with its name,
-    /// and recorded as the [`newest`](Self::newest) when this returns. Replaces an unfinished segment with that number.
-    /// Waits for a [`prepare`](Self::prepare) of this number and uses its result.
+    /// Creates the next segment: `len` bytes, allocated, and zero except for `header` at the start. When this
+    /// returns, the segment and its name are on disk, and it is recorded as the [`newest`](Self::newest). Replaces an
+    /// unfinished segment with that number. If a [`prepare`](Self::prepare) of this number is running, waits for it
+    /// and uses its result.
     ///
     /// # Errors
     ///
-    /// When the disk is full or refuses; a later call may try again.
+    /// The disk is full, or refuses. A later call may try again.
     fn create(
         &mut self,
         number: u32,
@@ -68,8 +69,8 @@ pub trait Disk: Send {
         false
     }
 
-    /// Number of segments in the ring, if segments are kept in memory and end with the process; `None` when they
-    /// outlive it. Records of a ring have no checksums, and its oldest segment is used again.
+    /// Number of segments in the ring, for segments that are kept in memory and end with the process. `None` when
+    /// segments survive the process. Records of a ring have no checksums, and its oldest segment is reused.
     fn ring(&self) -> Option<usize> {
         None
     }
@@ -77,33 +78,33 @@ pub trait Disk: Send {
     /// Takes back the oldest segment of a ring, so that the next segment may use its memory.
     fn recycle(&mut self, _segment: Self::Segment) {}
 
-    /// Takes back a segment that is not read now; [`open`](Self::open) maps it again. Unmapping is slow: a disk may do
-    /// it in the background. This does not sync its data.
+    /// Takes back a segment that is not being read. [`open`](Self::open) maps it again. Unmapping is slow, so a disk
+    /// may do it in the background. Its data is not synced.
     fn let_go(&mut self, _segment: Self::Segment) {}
 
-    /// Says that nothing more will be stored in this segment, which stays mapped.
+    /// Tells the disk that nothing more will be stored in this segment. The segment stays mapped.
     fn filled(&mut self, _segment: &Self::Segment) {}
 
     /// Where the journal begins; `None` when no segment was ever retired.
     ///
     /// # Errors
     ///
-    /// When it is unreadable or damaged.
+    /// The information is unreadable or damaged.
     fn base(&mut self) -> Result<Option<Base>, JournalError> {
         Ok(None)
     }
 
-    /// The number of the newest segment that was created; `None` when the journal was written only by programs that do
-    /// not record it, or when no segment outlives the process.
+    /// The number of the newest segment that was created. `None` when only programs that do not record it have
+    /// written the journal, or when segments do not survive the process.
     ///
     /// # Errors
     ///
-    /// When it is unreadable or damaged.
+    /// The information is unreadable or damaged.
     fn newest(&mut self) -> Result<Option<u32>, JournalError> {
         Ok(None)
     }
 
-    /// Records the newest segment on disk. [`create`](Self::create) does so by itself.
+    /// Records the newest segment on disk. [`create`](Self::create) does this itself.
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ pub trait Disk: Send {
         Ok(())
     }
 
-    /// Whether there is [`news`](Self::news). Called in every turn.
+    /// Whether there is [`news`](Self::news). Called in every turn, so it must be fast.
     #[inline]
     fn has_news(&self) -> bool {
         false
@@ -123,16 +124,17 @@ pub trait Disk: Send {
         DiskNews::default()
     }
 
-    /// Sets the function that is called when there is news.
+    /// Sets the function that the disk calls when there is news.
     fn wake_with(&mut self, _wake_up: DiskWakeUp) {}
 
-    /// Makes the journal begin at `first`, whose open segment is passed and begins with a checkpoint: syncs that, then
-    /// writes [`Base`]; then removes segments that were closed before `remove_before`, and compresses the others before
-    /// `first` if configured. May continue in the background.
+    /// Makes the journal begin at `first`, a segment that begins with a checkpoint and is passed open. Syncs that
+    /// segment, then writes the [`Base`]. Then removes segments that were closed before `remove_before`, and
+    /// compresses the others before `first` if this is configured. The work may continue in the background.
     ///
     /// # Errors
     ///
-    /// Errors of this attempt or of the last one. A later attempt may succeed, except after [`JournalError::Unsynced`].
+    /// Errors of this attempt or of the previous one. A later attempt may succeed, except after
+    /// [`JournalError::Unsynced`].
     fn retire(
         &mut self,
         _segment: &mut Self::Segment,
@@ -143,34 +145,34 @@ pub trait Disk: Send {
         Ok(())
     }
 
-    /// Storage of the checkpoints of the application's state; `None` when nothing outlives the process.
+    /// Storage for the checkpoints of the application's state; `None` when nothing survives the process.
     fn states(&mut self) -> Option<Box<dyn States>> {
         None
     }
 
-    /// Makes checkpoints from now on, in the background.
+    /// Begins to make checkpoints in the background.
     ///
     /// # Errors
     ///
-    /// When its thread cannot be started.
+    /// The thread cannot be started.
     fn fold(&mut self, _fold: Fold) -> Result<(), JournalError> {
         Ok(())
     }
 
-    /// The segment before which two checkpoints have all notes; `None` before there are two.
+    /// The segment before which two checkpoints include all notes; `None` before two checkpoints exist.
     fn settled(&self) -> Option<u32> {
         None
     }
 
-    /// A number that no earlier segment had as its salt. It seeds the checksums, so that bytes of another segment never
-    /// look like a record of this one.
+    /// A number that no earlier segment has had as its salt. It is the seed of the checksums, so that bytes of
+    /// another segment never look like a record of this one.
     fn salt(&mut self) -> u64;
 
     /// The name of a segment in messages to people, which is its path.
     fn name(&self, number: u32) -> String;
 }
 
-/// The bytes of a segment. Only its owner stores bytes, and stored bytes never change.
+/// The bytes of a segment. Only the owner stores bytes, and bytes that were stored never change.
 pub trait Segment: Send {
     /// All bytes of the segment.
     fn bytes(&self) -> &[u8];
@@ -191,7 +193,7 @@ pub trait Segment: Send {
     /// A hint that bytes will soon be stored in this range.
     fn prefault(&mut self, _at: usize, _len: usize) {}
 
-    /// A hint that the next bytes are stored in this range, whose pages are allocated.
+    /// A hint that the next bytes will be stored in this range, whose pages are allocated already.
     fn prefetch(&self, _at: usize, _len: usize) {}
 
     /// A hint that records are appended to this segment from now on (true), or that it is full (false).

@@ -25,19 +25,19 @@ mod text;
 /// The output format of a dump.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DumpFormat {
-    /// A line for each message: time, session, direction, MsgSeqNum, its status in brackets (queued, duplicate,
-    /// ignored, rejected, resent, gap fill), and the message with `|` for SOH. A frame of a link has its number on its
-    /// connection, and its bytes as hexadecimal digits.
+    /// A line for each message: time, session, direction, MsgSeqNum, the status of the message in brackets (queued,
+    /// duplicate, ignored, rejected, resent, gap fill), and the message with `|` instead of SOH. For a frame of a
+    /// link, the line has the frame's number on its connection, and its bytes as hexadecimal digits.
     Text,
     /// The same content, as one JSON object per line.
     Json,
 }
 
-/// Decodes a frame of a link: writes its content on one line.
+/// A decoder for frames of a link: writes the content of a frame on one line.
 pub type FrameDecoder = fn(frame: &[u8], out: &mut dyn Write) -> io::Result<()>;
 
-/// The built-in decoder for any frame, by name: `hex` as hexadecimal digits, `text` as printable characters, with
-/// `\xNN` for other bytes.
+/// The built-in decoders, which work for any frame: `hex` writes hexadecimal digits, `text` writes printable
+/// characters, with `\xNN` for other bytes.
 pub const FRAME_DECODERS: &[(&str, FrameDecoder)] = &[("hex", as_hex), ("text", as_text)];
 
 fn as_hex(frame: &[u8], mut out: &mut dyn Write) -> io::Result<()> {
@@ -52,7 +52,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// Whether the bytes of a record or an effect are a FIX message, not a frame of a link.
+/// Whether the bytes of a record or an effect are a FIX message. Otherwise they are a frame of a link.
 #[must_use]
 pub fn is_fix_message(bytes: &[u8]) -> bool {
     bytes.starts_with(b"8=")
@@ -70,21 +70,21 @@ pub enum Direction {
 /// Which lines a dump prints; by default all.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DumpFilter {
-    /// Only this session, by its name.
+    /// Only lines of the session with this name.
     pub session: Option<String>,
-    /// Only messages in this direction; hides registrations, resets and notes.
+    /// Only messages in this direction. Registrations, resets and notes are not printed then.
     pub direction: Option<Direction>,
-    /// Only from this time on.
+    /// Only lines from this time on.
     pub from: Option<Timestamp>,
-    /// Only before this time.
+    /// Only lines before this time.
     pub until: Option<Timestamp>,
-    /// Only from this MsgSeqNum or frame number on; hides entries without one.
+    /// Only lines from this MsgSeqNum or frame number on. Entries without a number are not printed then.
     pub first_seq: Option<u64>,
-    /// Only up to this MsgSeqNum or frame number; hides entries without one.
+    /// Only lines up to this MsgSeqNum or frame number. Entries without a number are not printed then.
     pub last_seq: Option<u64>,
-    /// Only messages and notes that have all of these fields with these values.
+    /// Only messages and notes that have all of these fields, with these values.
     pub fields: Vec<(Tag, Vec<u8>)>,
-    /// Fields whose values are masked, in addition to the secrets that are never shown.
+    /// Fields whose values are masked, in addition to the secrets that are always masked.
     pub masked: Vec<Tag>,
 }
 
@@ -114,8 +114,8 @@ impl DumpFilter {
 /// Prints every record of a journal that passes the filter, and returns the result of [`verify`](super::verify()).
 /// Stops at the first damage.
 ///
-/// The values of 554, 925, 96, 1402 and 1404 are shown as `***`, and unprintable bytes as `\xNN`, so that a record
-/// never takes more than its lines.
+/// The values of the fields 554, 925, 96, 1402 and 1404 are shown as `***`, and unprintable bytes as `\xNN`, so that
+/// each entry stays on its line.
 ///
 /// # Errors
 ///
@@ -129,7 +129,7 @@ pub fn dump(
     each_line(directory, filter, |line| line.write(out, format))
 }
 
-/// Like [`dump`], but passes each line to `each`, whose errors are those of the output.
+/// Like [`dump`], but passes each line to `each`. Errors of `each` are returned like errors of the output.
 ///
 /// # Errors
 ///
@@ -146,8 +146,8 @@ pub fn each_line(
     Ok(walked?.0)
 }
 
-/// Like [`each_line`], for a journal that an engine may be writing, and without an end: at the end of the records,
-/// `wait` is called before each retry; an error from it stops the dump.
+/// Like [`each_line`], for a journal that an engine may be writing, and without an end. At the end of the records,
+/// `wait` is called before each retry; an error from `wait` stops the dump.
 ///
 /// # Errors
 ///
@@ -175,7 +175,7 @@ pub fn follow(
     }
 }
 
-/// How the lines are shown.
+/// How lines are selected and shown.
 struct Lines<'f> {
     filter: &'f DumpFilter,
     redactor: Option<RefCell<Redactor>>,
@@ -226,7 +226,7 @@ impl<'f> Lines<'f> {
     }
 }
 
-/// Displays the content of a record, and the messages to which it refers.
+/// Prints the content of a record, and the messages to which the record refers.
 fn print<N: AsRef<str>>(
     record: &Record<'_>,
     names: &[N],
@@ -242,7 +242,7 @@ fn print<N: AsRef<str>>(
     };
     match record.kind {
         RecordKind::Message if !is_fix_message(record.body) => {
-            // The counter is the next MsgSeqNum.
+            // The counter is the next MsgSeqNum, so the message has the one before it.
             let number = record.counters.next_in.checked_sub(1);
             show(Shown::frame(session, "in", number, record.body))?;
         }
@@ -273,7 +273,7 @@ fn print<N: AsRef<str>>(
         RecordKind::Session => show(Shown::new(session, "session", None, "", record.body))?,
         RecordKind::Reset => show(Shown::new(session, "reset", None, "", record.body))?,
         RecordKind::Note => show(Shown::new(session, "note", None, "", record.body))?,
-        // The start of a segment is not shown.
+        // The checkpoint at the start of a segment is not shown.
         RecordKind::Sent | RecordKind::Carried => {}
     }
     for Effect {
@@ -320,7 +320,7 @@ fn show_resent(
     }
 }
 
-/// Whether a message is our Reject of the message with this MsgSeqNum.
+/// Whether a message is our Reject(3) of the message with this MsgSeqNum.
 fn rejects(message: &[u8], number_of: u64) -> bool {
     let is_reject = message.split(|&byte| byte == 1).nth(2) == Some(b"35=3");
     is_reject && number(message, b"45=") == Some(number_of)
@@ -371,7 +371,7 @@ pub struct DumpLine<'a> {
 }
 
 impl DumpLine<'_> {
-    /// The message with its secrets; `None` for other entries.
+    /// The message, with its secrets unmasked; `None` for other entries.
     #[must_use]
     pub fn raw_message(&self) -> Option<&[u8]> {
         let is_message = matches!(self.shown.what, "in" | "out")
@@ -380,20 +380,21 @@ impl DumpLine<'_> {
         is_message.then_some(self.shown.bytes)
     }
 
-    /// The bytes of a link's frame, with the application's secrets masked; `None` for other entries.
+    /// The bytes of a link's frame, as in the journal, where the application's secrets are masked; `None` for other
+    /// entries.
     #[must_use]
     pub fn frame(&self) -> Option<&[u8]> {
         self.shown.is_frame.then_some(self.shown.bytes)
     }
 
-    /// The number and the bytes of an application's note, including secrets; `None` for other entries.
+    /// The number and the bytes of an application's note, with secrets unmasked; `None` for other entries.
     #[must_use]
     pub fn kept(&self) -> Option<(u64, &[u8])> {
         let number = self.shown.seq.filter(|_| self.shown.what == "kept");
         Some((number?, self.shown.bytes))
     }
 
-    /// The bytes of a note of the application whose state has this name; `None` when this is none.
+    /// The bytes of a note, if the application whose state has this name wrote it; `None` for other entries.
     #[must_use]
     pub fn note_of(&self, application: &str) -> Option<&[u8]> {
         let name = self.name.strip_prefix(NOTES_OF)?;
@@ -406,18 +407,18 @@ impl DumpLine<'_> {
     #[must_use]
     pub fn operator_action(&self) -> Option<(&str, &[u8])> {
         let text = self.shown.bytes;
-        // Of a session there are other notes too.
+        // A session has other notes too, so the text decides.
         let is_action = self.name == OPERATORS || contains(text, b" by ");
         (self.shown.what == "note" && is_action).then_some((self.name, text))
     }
 
-    /// When it was recorded.
+    /// The time at which the entry was recorded.
     #[must_use]
     pub fn at(&self) -> Timestamp {
         self.record.wall
     }
 
-    /// Content with secrets masked.
+    /// The content of the entry with its secrets masked.
     fn without_secrets(&self, bytes: &[u8]) -> Vec<u8> {
         let Some(redactor) = self.redactor else {
             return masked(bytes);
@@ -429,7 +430,7 @@ impl DumpLine<'_> {
         text
     }
 
-    /// Writes time, session, direction and MsgSeqNum or frame number, and the message's status.
+    /// Writes time, session and direction, the MsgSeqNum or frame number, and the status of the message.
     ///
     /// # Errors
     ///
@@ -452,7 +453,7 @@ impl DumpLine<'_> {
         Ok(())
     }
 
-    /// Writes the line of a frame as decoded, any other line as [`DumpFormat::Text`].
+    /// Writes the line: a frame as `decoder` writes it, anything else as in [`DumpFormat::Text`].
     ///
     /// # Errors
     ///
@@ -480,7 +481,7 @@ impl DumpLine<'_> {
         self.write_as(out, format, "frame", &digits)
     }
 
-    /// Writes the line with other content, such as a note as text, with secrets masked.
+    /// Writes the line with this content instead of its own, for example for a note as text. Secrets are masked.
     ///
     /// # Errors
     ///
@@ -559,7 +560,7 @@ impl DumpLine<'_> {
     }
 }
 
-/// A number in a message after its tag and `=`, if readable.
+/// The number in the first field of a message with this tag, if it can be read.
 fn number(message: &[u8], tag: &[u8]) -> Option<u64> {
     let field = message
         .split(|&byte| byte == 1)

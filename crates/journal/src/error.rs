@@ -4,12 +4,12 @@ use super::JournalId;
 use std::fmt;
 use std::io;
 
-/// The place at which a file differs from what the journal wrote, with the expected and the found content.
+/// Where a file differs from what the journal wrote, with the expected and the found content.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Damage {
     /// The name of the file on the disk.
     pub file: String,
-    /// Offset of the first byte of the wrong field, in bytes.
+    /// Offset of the first byte of the wrong field.
     pub offset: u64,
     /// The expected content.
     pub expected: String,
@@ -36,28 +36,28 @@ impl fmt::Display for Damage {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// A file differs from what the journal wrote, and it is unknown which data is missing. No file was changed.
+    /// A file differs from what the journal wrote, and it is not known which data is missing. No file was changed.
     Damaged(Damage),
     /// Another build wrote a file in a version that this build cannot read. No file was changed.
     OtherVersion {
         /// The file.
         file: String,
-        /// The version of the file, and the part of the journal that has this version.
+        /// The version of the file, and which part of the journal has it.
         found: String,
         /// The version that this build reads.
         reads: String,
     },
     /// A system call failed.
     Io {
-        /// The action that failed: a verb and its object, for example `map`.
+        /// The action that failed: a verb and, if necessary, an object; for example `map`.
         doing: &'static str,
         /// The file or directory.
         file: String,
         /// The system error.
         source: io::Error,
     },
-    /// Records could not be synced: the content of the disk is unknown until a restart reads it. Reported once, to the
-    /// first caller.
+    /// Records could not be synced. The content of the disk is unknown until a restart reads it. Reported once, to
+    /// the first caller.
     Unsynced {
         /// The file.
         file: String,
@@ -74,27 +74,26 @@ pub enum JournalError {
         /// The directory.
         directory: String,
     },
-    /// A new journal was to be created in a directory that has another engine's file store.
+    /// A new journal should be created in a directory that has the file store of another engine.
     OtherStore {
         /// The directory.
         directory: String,
-        /// The name of a file of that store.
+        /// The name of a file in that store.
         file: String,
     },
-    /// A new journal was to be created in a directory that has files of another journal.
+    /// A new journal should be created in a directory that has files of another journal.
     NotEmpty {
         /// The directory.
         directory: String,
     },
-    /// The journal was to be salvaged, but is intact.
+    /// The journal should be salvaged, but is intact.
     Sound {
         /// The directory.
         directory: String,
-        /// Whether it is intact only for an engine with durability `disk`.
+        /// Whether the journal is intact only for an engine with durability `disk`.
         at_disk: bool,
     },
-    /// A salvage of the journal was interrupted: the files are neither the old journal nor the salvaged
-    /// one.
+    /// A salvage of the journal was interrupted. The files are neither the old journal nor the salvaged one.
     Salvaging {
         /// The directory.
         directory: String,
@@ -107,27 +106,28 @@ pub enum JournalError {
         file: String,
         /// The permission bits of the file or directory.
         mode: u32,
-        /// The owner, if it is another user: the name, or `#` and the user number.
+        /// The owner, if it is another user: the name, or `#` and the user id.
         owner: Option<String>,
     },
-    /// An earlier sync failed. The content of the disk is unknown until a restart reads it; nothing more may be sent.
+    /// An earlier sync failed. The content of the disk is unknown until a restart reads it, so nothing more may be
+    /// sent.
     Poisoned,
     /// A record is too large for any segment.
     TooLarge {
         /// Size of the record, bytes.
         bytes: u64,
-        /// Maximum size of a record in a segment, in bytes.
+        /// Maximum size of a record, in bytes.
         limit: u64,
     },
-    /// A record would have more outgoing messages than it can count: 65535.
+    /// A record would have more outgoing messages than a record can count, which is 65535.
     TooManyEffects {
         /// Number of messages.
         effects: usize,
     },
     /// No session with this id is registered.
     UnknownSession(JournalId),
-    /// The sessions of a checkpoint take more than a quarter of a segment, so no segment can be retired
-    /// before the next one.
+    /// A checkpoint with all sessions takes more than a quarter of a segment. So no segment can be retired before the
+    /// next one.
     TooManyNames {
         /// Number of sessions in the journal.
         sessions: u32,
@@ -136,23 +136,23 @@ pub enum JournalError {
         /// Maximum size of a checkpoint, in bytes.
         limit: u64,
     },
-    /// The ledger cannot read a checkpoint that was complete when the engine started.
+    /// The ledger cannot read a checkpoint that was valid when the engine started.
     StateRefused {
         /// The file.
         file: String,
         /// The fault.
         why: String,
     },
-    /// The state that follows from the notes has another hash than the journal has recorded.
+    /// The state computed from the notes has another hash than the journal has recorded.
     StateDiffers {
-        /// The number of the last note that is included in both.
+        /// The number of the last note that both states include.
         note: u64,
         /// The hash that the journal has recorded.
         noted: u64,
-        /// The hash of the state from the notes.
+        /// The hash of the state computed from the notes.
         folded: u64,
     },
-    /// The application's notes before a segment were retired, and no checkpoint that includes them can be used.
+    /// The application's notes before a segment were retired, but no checkpoint that includes them can be used.
     StateLost {
         /// Files of checkpoints, each with the reason why it cannot be used.
         refused: Vec<(String, String)>,
@@ -180,7 +180,7 @@ impl JournalError {
     }
 }
 
-/// An error about a file of another user, or about a file that other users may read.
+/// The error for a file that belongs to another user, or that other users may access.
 fn exposed(
     (file, mode): (&str, u32),
     owner: Option<&str>,

@@ -7,9 +7,9 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Suffix of a segment's file.
+/// Extension of the file of a segment.
 pub(super) const SUFFIX: &str = ".fwj";
-/// Suffix of the file that marks the segments from a number on as not yet part of the journal.
+/// Extension of a marker file. From the number in its name on, segments are not part of the journal yet.
 const PENDING: &str = ".import";
 
 /// Lists the numbers of the segments of a journal, ascending.
@@ -21,7 +21,7 @@ pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
     Ok(numbers)
 }
 
-/// The number of the first segment that is not part of the journal yet.
+/// The number of the first pending segment, which is not part of the journal yet.
 pub(super) fn pending(path: &Path) -> Result<Option<u32>, JournalError> {
     Ok(names(path, PENDING)?.first().copied())
 }
@@ -30,7 +30,7 @@ pub(super) fn pending_path(directory: &Path, first: u32) -> PathBuf {
     directory.join(format!("{first:08}{PENDING}"))
 }
 
-/// Lists the numbers of the files with this suffix, ascending.
+/// Lists the numbers of the files with this extension, ascending.
 pub(super) fn names(path: &Path, suffix: &str) -> Result<Vec<u32>, JournalError> {
     let name = path.display().to_string();
     let mut numbers = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn segment_path(directory: &Path, number: u32) -> PathBuf {
     directory.join(format!("{number:08}{SUFFIX}"))
 }
 
-/// Opens a file that belongs to this user; follows no symbolic link.
+/// Opens a file that must belong to this user. Does not follow a symbolic link.
 pub(super) fn open_checked(path: &Path, write: bool) -> Result<File, JournalError> {
     let name = path.display().to_string();
     let file = OpenOptions::new()
@@ -99,7 +99,7 @@ fn check_owner(facts: &fs::Metadata, name: &str) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// A user as for `sudo -u`: the name, or the number if this machine has no name for it.
+/// A user as `sudo -u` accepts it: the name, or the user id if this machine has no name for it.
 fn user(uid: u32) -> String {
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let found = users.lines().find_map(|line| {
@@ -110,14 +110,14 @@ fn user(uid: u32) -> String {
     found.unwrap_or_else(|| format!("#{uid}"))
 }
 
-/// Waits until the names in a directory are on disk.
+/// Waits until the names of the files in a directory are on disk.
 pub(super) fn sync_names(directory: &Path) -> Result<(), JournalError> {
     File::open(directory)
         .and_then(|directory| directory.sync_all())
         .map_err(JournalError::io("sync", directory.display().to_string()))
 }
 
-/// Writes a file under another name, syncs it, and renames it to its name; replaces an existing file.
+/// Writes a file under a temporary name, syncs it, and renames it to its final name. An existing file is replaced.
 pub(super) fn write_aside(
     directory: &Path,
     path: &Path,

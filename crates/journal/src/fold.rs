@@ -1,4 +1,4 @@
-//! Folds the notes of closed segments into checkpoints, in the background.
+//! Folds the notes of closed segments into checkpoints of the application's state, in the background.
 //!
 //! ```text
 //!   segment 1   segment 2   segment 3   segment 4   segment 5 (open)
@@ -6,10 +6,11 @@
 //!             2.fwk       3.fwk ..... 4.fwk: the last two are kept
 //! ```
 //!
-//! A checkpoint belongs to a segment: it folds the notes of all earlier segments. It is due when a segment is closed
-//! and the notes since the last checkpoint are larger than a quarter of that one; while further segments wait to be
-//! folded, when they are larger than all of it. A start uses the newest checkpoint and the notes after it; if that is
-//! damaged, the previous one. So the journal keeps the notes after the older one.
+//! A checkpoint belongs to a segment: it includes the notes of all earlier segments. A checkpoint is due when a
+//! segment is closed and the notes since the last checkpoint are larger than a quarter of that checkpoint. While more
+//! segments wait to be folded, the notes must be larger than the whole checkpoint. A start uses the newest checkpoint
+//! and the notes after it; if that checkpoint is damaged, it uses the previous one. So the journal keeps the notes
+//! after the older of both.
 
 use super::error::Damage;
 use super::record::EFFECT;
@@ -21,7 +22,7 @@ use crate::known::Stated;
 use fixwire_protocol::Ledger;
 use fixwire_protocol::outbox::stored_note;
 
-/// The checkpoints on a disk, and the access of a background thread to the segments.
+/// The checkpoints on a disk, and access to the segments for a background thread.
 pub trait States: Send {
     /// The numbers of the checkpoints, ascending.
     ///
@@ -33,7 +34,7 @@ pub trait States: Send {
     /// The bytes of a checkpoint.
     fn read(&mut self, number: u32) -> Result<Vec<u8>, JournalError>;
 
-    /// The name of a checkpoint for people: its path.
+    /// The name of a checkpoint for people, which is its path.
     fn file_name(&self, number: u32) -> String;
 
     /// Starts to write a checkpoint to a temporary file.
@@ -42,10 +43,10 @@ pub trait States: Send {
     /// Writes more bytes of the checkpoint.
     fn put(&mut self, bytes: &[u8]) -> Result<(), JournalError>;
 
-    /// Completes the checkpoint: it is on disk under its own name.
+    /// Completes the checkpoint. When this returns, it is on disk under its own name.
     fn finish(&mut self) -> Result<(), JournalError>;
 
-    /// Removes the temporary file of an unfinished checkpoint.
+    /// Removes the temporary file of a checkpoint that was not completed.
     fn abandon(&mut self);
 
     /// Removes a checkpoint.
@@ -64,17 +65,17 @@ pub trait States: Send {
     /// The salt of a segment, and the index of its first record; `None` if it has no complete record.
     fn begins(&mut self, number: u32) -> Result<Option<(u64, u64)>, JournalError>;
 
-    /// Waits until these segments are on disk; of the last segment only its first record.
+    /// Waits until these segments are on disk. Of the last segment, only the first record must be on disk.
     fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError>;
 
-    /// Says that two checkpoints now have all notes before this segment.
+    /// Tells the disk that two checkpoints now include all notes before this segment.
     fn settle(&mut self, segment: u32);
 }
 
-/// Result of reading a segment.
+/// Result of reading a segment that should be closed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Closed {
-    /// More records may be appended to the segment, or `each` has returned false.
+    /// The segment may get more records, or `each` has returned false.
     NotYet,
     /// The whole segment was read.
     Read {
@@ -83,48 +84,48 @@ pub enum Closed {
         /// The index of the first record in the next segment.
         record: u64,
     },
-    /// The segment was retired; the journal begins with the segment `first`.
+    /// The segment was retired. The journal begins with the segment `first`.
     Gone {
         /// The first segment.
         first: u32,
     },
 }
 
-/// What one step has done.
+/// What one step of folding did.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum FoldStep {
-    /// Nothing: the next segment is still open.
+    /// Nothing, because the next segment is still open.
     Waits,
-    /// The ledger now has the notes of a segment, or the segment had no notes.
+    /// The ledger now includes the notes of a segment, or the segment had no notes.
     Folded,
     /// A checkpoint was made.
     Made {
-        /// The number of the segment before which the checkpoint is.
+        /// The segment to which the checkpoint belongs: it includes the notes before this segment.
         segment: u32,
         /// Size of the checkpoint, in bytes.
         bytes: u64,
     },
 }
 
-/// The state of folding notes into checkpoints.
+/// The progress of folding notes into checkpoints.
 pub struct Fold {
     ledger: Box<dyn Ledger>,
-    /// The checkpoint with which the engine started, until it is read.
+    /// The checkpoint with which the engine started, until it was read.
     start: Option<u32>,
     /// The next segment to fold.
     next: u32,
-    /// The id of the session to which the notes belong; `None` until it is found.
+    /// The id of the session that has the notes; `None` until it is found.
     notes: Option<JournalId>,
-    /// The number of the last note in the ledger.
+    /// The number of the last note that the ledger includes.
     note: u64,
-    /// Size of the notes since the last checkpoint, then size of that checkpoint, in bytes.
+    /// Size of the notes since the last checkpoint, in bytes; below, size of that checkpoint.
     since: u64,
     size: u64,
     /// Complete checkpoints, ascending.
     kept: Vec<u32>,
     /// Size of the blocks in which a checkpoint is written, in bytes.
     block: usize,
-    /// Whether the folded state differs from the engine's state: then no further note is folded.
+    /// Whether the folded state differs from the engine's state. If so, no more notes are folded.
     differs: bool,
 }
 
@@ -139,7 +140,7 @@ fn is_closed(disk: &mut dyn States, number: u32) -> Result<bool, JournalError> {
 }
 
 impl Fold {
-    /// Continues from a checkpoint; without one, from the first segment of the journal.
+    /// Continues from a checkpoint; without one, begins with the first segment of the journal.
     #[must_use]
     pub fn new(ledger: Box<dyn Ledger>, start: Option<u32>, first: u32) -> Self {
         Self {
@@ -169,11 +170,11 @@ impl Fold {
         (self.ledger.hash(), self.note)
     }
 
-    /// Does the next piece of work; calls `goes_on` now and then.
+    /// Does the next piece of work. Calls `goes_on` now and then to ask whether to continue.
     ///
     /// # Errors
     ///
-    /// [`JournalError::StateDiffers`], once: nothing is folded after it. Other errors may be temporary.
+    /// [`JournalError::StateDiffers`], once; after it nothing is folded. Other errors may be temporary.
     pub fn step(
         &mut self,
         disk: &mut dyn States,
@@ -218,8 +219,8 @@ impl Fold {
         }
     }
 
-    /// Whether a checkpoint should be made now: not if only a few notes were folded since the last one, and not while
-    /// folding is behind the engine, since that would delay it more.
+    /// Whether a checkpoint should be made now. Not if only a few notes were folded since the last one, and not while
+    /// folding is behind the engine, because making a checkpoint would delay folding even more.
     fn is_due(&self, disk: &mut dyn States) -> Result<bool, JournalError> {
         if self.since >= self.size || self.since < self.size / 4 {
             return Ok(self.since >= self.size);
@@ -227,7 +228,7 @@ impl Fold {
         Ok(!is_closed(disk, self.next)?)
     }
 
-    /// Uses the checkpoint with which the engine started, and finds the previous one.
+    /// Reads the checkpoint with which the engine started, and finds the previous one.
     fn load(&mut self, disk: &mut dyn States, number: u32) -> Result<(), JournalError> {
         let file = disk.file_name(number);
         let bytes = disk.read(number)?;
@@ -259,7 +260,7 @@ impl Fold {
         Ok(())
     }
 
-    /// Folds the notes of a record. If the state then differs from the engine's state, returns the number of the note
+    /// Folds the notes in a record. If the state then differs from the engine's state, returns the number of the note
     /// and both hashes.
     fn take(&mut self, record: &Record<'_>) -> Option<(u64, [u64; 2])> {
         if record.session_name().is_some_and(is_notes) {
@@ -274,7 +275,7 @@ impl Fold {
             return (folded != hash).then_some((self.note, [hash, folded]));
         }
         for effect in record.effects {
-            // If a segment was not read completely, it is read again from its beginning.
+            // A segment that was not read completely is read again from its beginning, so notes may be seen twice.
             if effect.session != notes || effect.seq <= self.note {
                 continue;
             }
@@ -289,7 +290,7 @@ impl Fold {
         None
     }
 
-    /// Writes a checkpoint before the next segment, which has this salt and first record.
+    /// Writes a checkpoint that belongs to the next segment, which has this salt and this first record.
     fn write(
         &mut self,
         disk: &mut dyn States,
@@ -298,7 +299,7 @@ impl Fold {
     ) -> Result<FoldStep, JournalError> {
         let segment = self.next;
         let (name, version) = self.ledger.form();
-        // The data before it must be on disk, and it belongs to the first record after it.
+        // The data before the checkpoint, and the first record after it, must be on disk.
         disk.sync(self.kept.last().copied().unwrap_or(segment - 1), segment)?;
         let head = Head {
             segment,
@@ -348,7 +349,7 @@ impl std::fmt::Debug for Fold {
     }
 }
 
-/// Why a damaged checkpoint is not used.
+/// The sentence that says why a damaged checkpoint is not used.
 pub(super) fn why_not(damage: &Damage) -> String {
     let Damage {
         offset,

@@ -1,4 +1,4 @@
-//! Checkpoints in the folder of a journal, and the thread that makes them.
+//! Checkpoints of the application's state in the folder of a journal, and the thread that makes them.
 
 use super::archive::read_base;
 use super::files::{names, open_checked, remove, segment_path, sync_names};
@@ -25,11 +25,11 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 /// Number of bytes of a segment that are read at once.
 const CHUNK: usize = 1 << 20;
-/// In a segment for which the thread had to wait, it alternately works and rests for this time, so that a process on
-/// the same core never waits for milliseconds.
+/// In a segment for which the thread had to wait, the thread alternately works and rests for this time, so that a
+/// process on the same core never waits for milliseconds.
 const SPELL: Duration = Duration::from_micros(200);
 const REST: Duration = Duration::from_micros(100);
-/// Rest after each block of a checkpoint, since the engine uses memory and disk at the same time.
+/// Rest after each block of a checkpoint, because the engine uses memory and disk at the same time.
 const BLOCK_REST: Duration = Duration::from_micros(500);
 /// Pause after a failure.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -38,19 +38,19 @@ const AGAIN: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    /// The segment before which two checkpoints have all notes; 0 before there are two.
+    /// The segment before which two checkpoints include all notes; 0 before two checkpoints exist.
     settled: Arc<AtomicU32>,
-    /// Called when `settled` changes.
+    /// Where a change of `settled` is reported.
     news: Option<SharedNews>,
     /// The number and the temporary file of the checkpoint that is being written.
     aside: Option<(u32, File)>,
     /// Buffer for a part of a segment.
     bytes: Vec<u8>,
-    /// The segment that is synced while it is read.
+    /// The segment that is synced while it is read, and the thread that syncs it.
     syncing: Option<(u32, JoinHandle<Result<(), JournalError>>)>,
 }
 
-/// Opens a segment for a sync; `None` when it was removed.
+/// Opens a segment to sync it; `None` when the segment was removed.
 fn open_if_there(path: &Path) -> Result<Option<File>, JournalError> {
     match open_checked(path, true) {
         Err(error) if is_missing(&error) => Ok(None),
@@ -58,7 +58,7 @@ fn open_if_there(path: &Path) -> Result<Option<File>, JournalError> {
     }
 }
 
-/// Syncs a segment to disk. A removed segment was synced before its removal.
+/// Syncs a segment to disk. A segment that was removed had been synced before.
 fn sync_segment(path: &Path) -> Result<(), JournalError> {
     let Some(file) = open_if_there(path)? else {
         return Ok(());
@@ -77,8 +77,8 @@ fn no_record(file: String, at: u64) -> JournalError {
 }
 
 impl Folder {
-    /// Passes the records of a segment to `each` until that returns false, and then returns false too. Reads many
-    /// records at a time.
+    /// Passes the records of a segment to `each` until `each` returns false; then returns false too. Reads many
+    /// records at once.
     fn read_records(
         &mut self,
         number: u32,
@@ -86,7 +86,7 @@ impl Folder {
         each: &mut dyn FnMut(&Record<'_>) -> bool,
     ) -> Result<bool, JournalError> {
         let Self { path, bytes, .. } = self;
-        // The position of the buffer in the segment, and of the next record in the buffer.
+        // Position of the buffer in the segment, and position of the next record in the buffer.
         let (mut from, mut at) = (HEADER as u64, 0);
         bytes.clear();
         loop {
@@ -129,7 +129,7 @@ impl Folder {
         }
     }
 
-    /// Starts to sync a segment, which takes as long as to read it.
+    /// Starts to sync a segment in another thread, because a sync takes as long as reading the segment.
     fn begin_sync(&mut self, number: u32) -> Result<(), JournalError> {
         if matches!(self.syncing, Some((begun, _)) if begun == number) {
             return Ok(());
@@ -145,7 +145,7 @@ impl Folder {
     fn end_sync(&mut self) -> Result<(), JournalError> {
         match self.syncing.take().map(|(_, thread)| thread.join()) {
             Some(Ok(synced)) => synced,
-            // `sync` will sync the segment again.
+            // Ignore the failure: `sync` will sync the segment again.
             Some(Err(_)) | None => Ok(()),
         }
     }
@@ -159,8 +159,8 @@ impl Folder {
     }
 }
 
-/// Syncs the first record of a segment, with the header before it. The engine writes to the segment, so to sync all of
-/// it would interrupt the engine for each page.
+/// Syncs the first record of a segment, with the header before it. Syncing the whole segment would interrupt the
+/// engine for each page, because the engine writes to this segment.
 fn sync_first_record(path: &Path) -> Result<(), JournalError> {
     let Some(file) = open_if_there(path)? else {
         return Ok(());
@@ -223,7 +223,7 @@ impl States for Folder {
 
     fn abandon(&mut self) {
         if let Some((number, _)) = self.aside.take() {
-            // If the file is left over, the next checkpoint with this number overwrites it.
+            // If the file cannot be removed, the next checkpoint with this number overwrites it.
             let _ = remove(&self.file_aside(number));
         }
     }
@@ -279,7 +279,7 @@ impl States for Folder {
             false
         });
         match read {
-            // Readers of the journal report its faults.
+            // Damage is reported by the readers of the journal.
             Ok(_) | Err(JournalError::Damaged(_)) => Ok(begins),
             Err(error) => Err(error),
         }
@@ -299,7 +299,7 @@ impl States for Folder {
     }
 }
 
-/// A checkpoint as described in its file.
+/// A checkpoint, according to its file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StoredState {
     /// The name of the file.
@@ -314,11 +314,12 @@ pub struct StoredState {
     pub note: u64,
 }
 
-/// The checkpoints in the folder of a journal, each with its content or its fault. Takes no lock and changes nothing.
+/// The checkpoints in the folder of a journal, each with its description or its damage. Takes no lock and changes
+/// nothing.
 ///
 /// # Errors
 ///
-/// When a file is unreadable, or accessible to other users.
+/// A file cannot be read, or is accessible to other users.
 pub fn stored_states(directory: &Path) -> Result<Vec<Result<StoredState, Damage>>, JournalError> {
     let mut states = Vec::new();
     each_state(directory, |file, bytes, read| {
@@ -334,14 +335,15 @@ pub fn stored_states(directory: &Path) -> Result<Vec<Result<StoredState, Damage>
     Ok(states)
 }
 
-/// A checkpoint to start with.
+/// A checkpoint from which the state at some note can be computed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StateBefore {
-    /// The id of the session to which the notes belong, since not every segment begins with its name.
+    /// The id of the session that has the notes. It is needed because not every segment begins with the session's
+    /// name.
     pub notes: JournalId,
     /// The number of the last note that the state includes.
     pub note: u64,
-    /// The position after which the later notes are.
+    /// The position after which the later notes are found.
     pub behind: JournalPosition,
     /// The version of the state.
     pub version: u32,
@@ -349,12 +351,12 @@ pub struct StateBefore {
     pub state: Vec<u8>,
 }
 
-/// The newest complete checkpoint with this name that does not include the note with this number or a later one. Takes
-/// no lock and changes nothing.
+/// The newest complete checkpoint of the state with this name that includes only notes before this number. Takes no
+/// lock and changes nothing.
 ///
 /// # Errors
 ///
-/// When a file is unreadable, or accessible to other users.
+/// A file cannot be read, or is accessible to other users.
 pub fn state_before(
     directory: &Path,
     name: &str,
@@ -379,10 +381,11 @@ pub fn state_before(
     Ok(newest)
 }
 
-/// The header and the state of a checkpoint, or why it cannot be used.
+/// The header and the state in a checkpoint, or why it cannot be used.
 type StateRead = Result<(state::Head, Vec<u8>), Damage>;
 
-/// Passes the file, the size and the content of each checkpoint to `each`, the oldest first, until it returns false.
+/// Passes the file, the size and the content of each checkpoint to `each`, the oldest first, until `each` returns
+/// false.
 fn each_state(
     directory: &Path,
     mut each: impl FnMut(String, u64, StateRead) -> bool,
@@ -390,7 +393,7 @@ fn each_state(
     let mut folder = Folding::default().folder(directory, None);
     for number in folder.list()? {
         let bytes = match folder.read(number) {
-            // In the meantime an engine has made newer checkpoints and removed this one.
+            // An engine has meanwhile made newer checkpoints and removed this one.
             Err(JournalError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
                 continue;
             }
@@ -426,7 +429,7 @@ impl Folding {
         }
     }
 
-    /// The segment before which two checkpoints have all notes; `None` before there are two.
+    /// The segment before which two checkpoints include all notes; `None` before two checkpoints exist.
     pub(super) fn settled(&self) -> Option<u32> {
         Some(self.settled.load(Ordering::Acquire)).filter(|segment| *segment > 0)
     }
@@ -446,12 +449,12 @@ impl Folding {
         Ok(())
     }
 
-    /// Waits until the thread has ended. Its unfinished work is started again by the next process.
+    /// Waits until the thread has ended. The next process does its unfinished work again.
     pub(super) fn end(&mut self) {
         self.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // A panicking thread has already reported it.
+            // A panic of the thread has been reported already.
             let _ = thread.join();
         }
     }
@@ -464,7 +467,8 @@ impl Drop for Folding {
 }
 
 fn work(mut fold: Fold, mut folder: Folder, news: &SharedNews, ends: &AtomicBool) {
-    // It rests only in a segment that it had to wait for: with an already closed one it is behind.
+    // The thread rests only in a segment for which it had to wait. If the segment is closed already, the thread is
+    // behind.
     let (began, rests) = (Cell::new(Instant::now()), Cell::new(false));
     let goes_on = || {
         if rests.get() && began.get().elapsed() > SPELL {

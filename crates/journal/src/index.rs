@@ -1,11 +1,11 @@
-//! Sparse index of a session's outbound messages.
+//! Sparse index of the outbound messages of a session.
 
 use super::JournalPosition;
 
 /// The outbound messages of one session since its last reset.
 ///
-/// Has every `stride`-th message. When full it drops every second entry and doubles the stride, so its size never
-/// changes; from an entry, readers follow the links in the records from message to message.
+/// It has every `stride`-th message. When it is full, it drops every second entry and doubles the stride, so its size
+/// never changes. From an entry, readers follow the links in the records from message to message.
 #[derive(Debug)]
 pub(super) struct Index {
     entries: Vec<(u64, JournalPosition)>,
@@ -14,7 +14,7 @@ pub(super) struct Index {
     /// Number of messages since the last entry was added.
     since: u64,
     last: (u64, JournalPosition),
-    /// The position of the first message, or of an earlier one, if the entries do not have it.
+    /// The position of the first message, or of an earlier one; `None` if the entries give it.
     first: Option<JournalPosition>,
     /// Number of times that the index was cleared.
     generation: u64,
@@ -33,13 +33,13 @@ impl Index {
         }
     }
 
-    /// Allocates all its memory now, so that [`Self::push`] allocates none. A session known only from the journal gets
-    /// the memory that its messages needed.
+    /// Allocates all of the index's memory now, so that [`Self::push`] allocates nothing. A session that is only in
+    /// the journal, and not in use, gets no more memory than its messages need.
     pub(super) fn reserve(&mut self) {
         self.entries.reserve_exact(self.room - self.entries.len());
     }
 
-    /// An index that has only the last message, since earlier messages are no longer kept.
+    /// An index that has only the last message, because earlier messages are no longer kept.
     pub(super) fn resume(room: usize, last: (u64, JournalPosition)) -> Self {
         Self {
             last,
@@ -48,12 +48,13 @@ impl Index {
         }
     }
 
-    /// MsgSeqNum and position of the last message; the MsgSeqNum is 0 if there is no message.
+    /// MsgSeqNum and position of the last message; MsgSeqNum 0 if the session has no message.
     pub(super) fn last(&self) -> (u64, JournalPosition) {
         self.last
     }
 
-    /// The position of the first message, or of an earlier one that is no longer kept; `None` if there is no message.
+    /// The position of the first message, or of an earlier one that is no longer kept; `None` if the session has no
+    /// message.
     pub(super) fn first(&self) -> Option<JournalPosition> {
         let entry = || self.entries.first().map(|entry| entry.1);
         self.first.or_else(entry)
@@ -96,7 +97,7 @@ impl Index {
     fn thin(&mut self) {
         self.first = self.first();
         let mut keep = false;
-        // Keeps the later one of each pair: entries are at the end of their stride.
+        // Keep the later entry of each pair, because an entry is at the end of its stride.
         self.entries.retain(|_| {
             keep = !keep;
             !keep
@@ -104,8 +105,8 @@ impl Index {
         self.stride *= 2;
     }
 
-    /// The message with the lowest MsgSeqNum from `seq` on that the index has and that is at or after `oldest`; `None`
-    /// if there is no such message.
+    /// The indexed message with the lowest MsgSeqNum that is at least `seq` and whose position is at least `oldest`;
+    /// `None` if the index has none.
     #[inline]
     pub(super) fn at_or_above(
         &self,
@@ -122,7 +123,7 @@ impl Index {
         Some(self.entries.get(at).copied().unwrap_or(self.last))
     }
 
-    /// At most this number of messages lies between two entries.
+    /// Maximum number of messages between two entries.
     pub(super) fn stride(&self) -> u64 {
         self.stride
     }

@@ -1,4 +1,4 @@
-//! A session as the journal stores it.
+//! What the journal knows about a session.
 
 use super::RecordKind;
 use super::index::Index;
@@ -8,13 +8,13 @@ use fixwire_protocol::time::Timestamp;
 use std::fmt;
 use std::net::IpAddr;
 
-/// The session name for the notes of an application without a [`Ledger`](fixwire_protocol::Ledger). No real session has
-/// it: their names contain an arrow.
+/// The session name for the notes of an application that has no [`Ledger`](fixwire_protocol::Ledger). A session with
+/// a peer never has this name, because its name contains an arrow.
 pub const NOTES: &str = "notes of the application";
 /// Prefix of the session names for notes.
 pub(crate) const NOTES_OF: &str = "notes of ";
 
-/// The session name for the notes of an application with this name and version of its state.
+/// The session name for the notes of an application whose state has this name and version.
 #[must_use]
 pub fn notes_name((name, version): (&str, u32)) -> String {
     format!("{NOTES_OF}{name}, version {version}")
@@ -26,8 +26,8 @@ pub fn is_notes(name: &str) -> bool {
     name.starts_with(NOTES_OF)
 }
 
-/// Refuses notes of another application or version. Notes of an application without a ledger have neither a name nor a
-/// version.
+/// Refuses notes of another application or of another version. Notes of an application without a ledger have neither
+/// name nor version.
 pub(super) fn check_notes<'n>(
     mut names: impl Iterator<Item = &'n str>,
     form: (&str, u32),
@@ -44,9 +44,9 @@ pub(super) fn check_notes<'n>(
     }
 }
 
-/// The session name for actions of operators that are about no session. No real session has this name.
+/// The session name for actions of operators that concern no session. A session with a peer never has this name.
 pub const OPERATORS: &str = "operators";
-/// Whether this is the name of a session with a peer.
+/// Whether this is the name of a session with a peer, not of notes or operators.
 #[must_use]
 pub fn is_session(name: &str) -> bool {
     !is_notes(name) && name != OPERATORS
@@ -59,14 +59,14 @@ pub const DISABLED_BY: &str = "disabled by ";
 /// Prefix of the note that an operator has enabled a session again; the operator follows.
 pub const ENABLED_BY: &str = "enabled by ";
 
-/// Prefix of the note that messages of a session wait for its next logon; the MsgSeqNum of the first follows.
+/// Prefix of the note that messages of a session wait for its next logon. The MsgSeqNum of the first one follows.
 const WAITING_FROM: &str = "messages wait for the next logon, from MsgSeqNum ";
 /// The note that no message of a session waits for its next logon any more.
 const NOTHING_WAITS: &str = "no message waits for the next logon";
 
-/// The text of the [note](crate::Journal::note) with the MsgSeqNum from which on messages of a session wait for its
-/// next logon, if any. [`Journal::waiting_from`](crate::Journal::waiting_from) returns it, also after a restart, until
-/// the sequence numbers are reset.
+/// The text of the [note](crate::Journal::note) that states the MsgSeqNum from which on messages of a session wait
+/// for its next logon, if any. [`Journal::waiting_from`](crate::Journal::waiting_from) returns this MsgSeqNum, also
+/// after a restart, until the sequence numbers are reset.
 #[must_use]
 pub fn waiting_note(from: Option<u64>) -> String {
     match from {
@@ -75,7 +75,7 @@ pub fn waiting_note(from: Option<u64>) -> String {
     }
 }
 
-/// Prefix of the note with the hash of the application's state; the number of the last note and the hash follow.
+/// Prefix of the note with the hash of the application's state. The number of the last note and the hash follow.
 const STATE_HASH: &str = "state hash ";
 
 /// The hash of an application's state after a note.
@@ -83,7 +83,7 @@ const STATE_HASH: &str = "state hash ";
 pub(super) struct Stated {
     note: u64,
     hash: u64,
-    /// The name and version of the state: another version has another hash.
+    /// The name and version of the state, because another version has another hash.
     form: String,
 }
 
@@ -93,7 +93,7 @@ impl Stated {
         Self { note, hash, form }
     }
 
-    /// The state hash that a record has, if it has one.
+    /// The state hash in a record, if the record is such a note.
     pub(super) fn read(kind: RecordKind, body: &[u8]) -> Option<Self> {
         let text = str::from_utf8(body)
             .ok()
@@ -107,7 +107,7 @@ impl Stated {
         })
     }
 
-    /// The hash, if it is of a state with this form after this note.
+    /// The hash, if it is of a state with this form, after this note.
     pub(super) fn hash_of(&self, form: (&str, u32), note: u64) -> Option<u64> {
         (*self == Self::new(form, note, self.hash)).then_some(self.hash)
     }
@@ -127,7 +127,7 @@ pub struct SequenceCounters {
     pub next_in: u64,
     /// The next MsgSeqNum that is sent.
     pub next_out: u64,
-    /// Number of resets of the session.
+    /// Number of resets of the session's sequence numbers.
     pub epoch: u32,
 }
 
@@ -148,9 +148,10 @@ pub(super) struct Known {
     /// Time since which the session has its present sequence numbers: its registration, or its last reset.
     pub(super) began: Timestamp,
     pub(super) index: Index,
-    /// Messages before this MsgSeqNum are no longer requested; 0 until this is reported.
+    /// Messages before this MsgSeqNum are no longer requested; 0 until
+    /// [`Journal::release_before`](crate::Journal::release_before) says so.
     pub(super) needed_from: u64,
-    /// The address of the peer at its last Logon, if a remaining segment has it.
+    /// The address of the peer at its last Logon, if the remaining segments have it.
     pub(super) peer: Option<IpAddr>,
     /// Whether an operator has disabled the session.
     pub(super) disabled: bool,
@@ -175,7 +176,7 @@ impl Known {
         }
     }
 
-    /// Applies a note: the peer's address, an operator's disable or enable, or waiting messages.
+    /// Applies a note: the address of the peer, an operator's disable or enable, or messages that wait.
     pub(super) fn take_note(&mut self, text: &[u8]) {
         if let Some(address) = text.strip_prefix(LOGGED_ON_FROM.as_bytes()) {
             let address = str::from_utf8(address).ok();
@@ -202,14 +203,14 @@ impl Known {
             .map_or(0, |from| next.saturating_sub(from))
     }
 
-    /// The position to which the next effect links back.
+    /// The position to which the session's next effect must link back.
     #[inline]
     pub(super) fn link(&mut self, seq: u64) -> JournalPosition {
         let (last, at) = self.index.last();
         if last == 0 || seq > last {
             return at;
         }
-        // The sequence numbers were set back without a reset: earlier messages cannot be requested.
+        // The sequence numbers were set back without a reset, so earlier messages can no longer be requested.
         self.index.clear();
         JournalPosition::START
     }

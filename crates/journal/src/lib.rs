@@ -1,8 +1,8 @@
 //! The journal: one record for a cause and all its effects, written before the wire.
 //!
-//! One journal serves all sessions of an engine. It is the message store, the send queue and the
-//! audit log; what it holds survives the end of the process at any instruction. The files are drawn
-//! byte by byte in [`segment`] and [`record`], and with their rules in `docs/reference/journal-format.md`.
+//! One journal serves all sessions of an engine. It is the message store, the send queue and the audit log. What it
+//! has recorded survives the end of the process at any instruction. [`segment`] and [`record`] draw the files byte by
+//! byte; `docs/reference/journal-format.md` adds the rules.
 //!
 //! ```text
 //! let (mut journal, recovered) = Journal::open(disk, Config::default())?;
@@ -96,21 +96,21 @@ pub use view::{Effects, Record};
 pub use watch::{Alteration, JournalTrouble, end_on_truncation};
 
 /// Identifies a session in the journal: the order of its registration, from 0. The engine's `SessionId` follows the
-/// configuration and may change from start to start; this number never does.
+/// configuration and may change from start to start; a `JournalId` never changes.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct JournalId(pub u32);
 
 /// The journal's sizes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct JournalConfig {
-    /// Size of a new segment, bytes: a multiple of 4096, at most 1 GiB. Older segments keep theirs.
+    /// Size of a new segment in bytes: a multiple of 4096, at most 1 GiB. Existing segments keep their size.
     pub segment_bytes: usize,
-    /// Index entries per session, 16 bytes each: at least 2.
+    /// Number of index entries per session, at least 2. An entry has 16 bytes.
     pub index_entries: usize,
-    /// Whether nothing is sent before [`Journal::sync`] covers it: durability `disk`. After a power failure, records
-    /// that no sync covered are cut off, even if parts of them are readable.
+    /// Whether nothing is sent before [`Journal::sync`] has covered it (durability `disk`). If so, after a power
+    /// failure records that no sync covered are cut off, even if parts of them are readable.
     pub synced_before_sent: bool,
-    /// Retention of segments that no session needs; `None` keeps all of them unchanged.
+    /// How long segments that no session needs are kept; `None` keeps all of them unchanged.
     pub retention: Option<Retention>,
 }
 

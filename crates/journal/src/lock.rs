@@ -1,4 +1,4 @@
-//! Locks a journal for one process: two locks that the system releases when the process ends.
+//! Locks a journal for one process. There are two locks; the system releases both when the process ends.
 
 use super::JournalError;
 use fixwire_sys::private;
@@ -9,12 +9,12 @@ use std::path::Path;
 /// The name of the lock file in the folder.
 pub(super) const LOCK: &str = "lock";
 
-/// Locks the folder itself, which cannot be removed like the file [`LOCK`]. `None` where the file system has no locks
-/// for folders (NFS); there the file alone must suffice.
+/// Locks the folder itself, because a folder in use cannot be removed as the file [`LOCK`] can. `None` where the file
+/// system has no locks for folders (NFS); there the file must suffice.
 ///
 /// # Errors
 ///
-/// [`JournalError::Locked`] when another process has it.
+/// [`JournalError::Locked`] when another process has the lock.
 pub(super) fn lock_folder(folder: &Path) -> Result<Option<File>, JournalError> {
     let name = folder.display().to_string();
     let handle = File::open(folder).map_err(JournalError::io("open", &name))?;
@@ -26,11 +26,11 @@ pub(super) fn lock_folder(folder: &Path) -> Result<Option<File>, JournalError> {
     }
 }
 
-/// Locks the file [`LOCK`], creating it if missing.
+/// Locks the file [`LOCK`]; creates it if it is missing.
 ///
 /// # Errors
 ///
-/// [`JournalError::Locked`] when another process has it.
+/// [`JournalError::Locked`] when another process has the lock.
 pub(super) fn lock_file(folder: &Path) -> Result<File, JournalError> {
     let path = folder.join(LOCK);
     let name = path.display().to_string();
@@ -47,7 +47,7 @@ pub(super) fn lock_file(folder: &Path) -> Result<File, JournalError> {
     }
 }
 
-/// Whether a process has the journal of this folder open; `false` without a journal.
+/// Whether a process has the journal in this folder open; `false` when the folder has no journal.
 ///
 /// # Errors
 ///

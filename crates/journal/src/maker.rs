@@ -1,5 +1,5 @@
-//! Creates segments: one at a time, ahead of their use, in a thread of its own that also unmaps old ones and checks the
-//! files.
+//! Creates segments ahead of their use, one at a time, in a thread of its own. The thread also unmaps old segments
+//! and checks the files.
 
 use super::files::{segment_path, sync_names};
 use super::reserve::{SharedReserve, is_full};
@@ -17,24 +17,24 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Suffix of a segment's file until it is complete: such a file is not part of the journal.
+/// Extension of a segment's file until the file is complete. Such a file is not part of the journal.
 const UNFINISHED: &str = "new";
 
-/// Number of bytes of a new segment brought into memory at a time: about twenty microseconds, but over a hundred on a
-/// virtual machine whose host must first find the memory.
+/// Number of bytes of a new segment that are brought into memory in one step. A step takes about twenty microseconds,
+/// but more than a hundred on a virtual machine whose host must first find the memory.
 const STEP: usize = 64 << 10;
 /// Longest rest after a step.
 const LONGEST_REST: Duration = Duration::from_millis(1);
-/// The rest while the lifetime of segments is unknown.
+/// Rest after a step while it is not known how long a segment lasts.
 const FIRST_REST: Duration = Duration::from_micros(100);
 /// Interval between two checks of the files.
 const ROUND: Duration = Duration::from_secs(1);
-/// Number of rounds until a failed creation of a segment is retried.
+/// Number of rounds until the creation of a segment is tried again after a failure.
 const ROUNDS_UNTIL_AGAIN: u32 = 5;
 
-/// Creates a segment under a temporary name, and renames it when all of it is on disk, so that a segment's name never
-/// belongs to an unfinished file. Then it is recorded as the [`newest`]. Rests between small steps of the longest part.
-/// On a full disk it uses a file of the reserve.
+/// Creates a segment under a temporary name, and renames it when all of it is on disk. So a file with a segment's
+/// name is never unfinished. Then records the segment as the [`newest`]. Rests between the small steps of the longest
+/// part. If the disk is full, uses a file of the reserve.
 pub(super) fn make(
     directory: &Path,
     job: &Job,
@@ -60,7 +60,7 @@ pub(super) fn make(
     file.sync_all().map_err(JournalError::io("sync", &name))?;
     news.forget(|known| known == number);
     match fs::rename(&unfinished, &path) {
-        // It was created ahead before a restart, is empty, and already has its name.
+        // The segment was created before a restart. It is empty and has its final name already.
         Err(error) if error.kind() == ErrorKind::NotFound && path.exists() => {}
         renamed => renamed.map_err(JournalError::io("rename", &name))?,
     }
@@ -72,8 +72,8 @@ pub(super) fn make(
         return Err(error);
     }
     let map = Map::file(&file, len).map_err(JournalError::io("map", &name))?;
-    // The first store to a page that is not in memory takes the engine's thread several microseconds, and ten times as
-    // long on a virtual machine whose host must first find the memory.
+    // Bring the pages into memory here. The first store to a page that is not in memory would take the engine's
+    // thread several microseconds, and ten times as long on a virtual machine whose host must first find the memory.
     for step in (0..len).step_by(STEP) {
         static ZEROS: [u8; STEP] = [0; STEP];
         let (from, upto) = (step.max(HEADER), (step + STEP).min(len));
@@ -92,14 +92,14 @@ fn allocate(path: &Path, len: u64) -> Result<File, JournalError> {
     let file = private().read(true).truncate(true).open(path);
     let file = file.map_err(JournalError::io("create", &name))?;
     if let Err(error) = fixwire_sys::allocate(&file, len) {
-        // Other programs need the space that it took.
+        // Remove the file: other programs need its space.
         let _ = fs::remove_file(path);
         return Err(JournalError::io("allocate", name)(error));
     }
     Ok(file)
 }
 
-/// A segment to create.
+/// A segment that must be created.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
     pub(super) number: u32,
@@ -111,23 +111,23 @@ pub(super) struct Job {
 #[derive(Debug)]
 enum Task {
     Make(Job),
-    /// Unmapping 64 MiB takes a millisecond.
+    /// Unmap a segment. Unmapping 64 MiB takes a millisecond.
     Unmap(Map),
-    /// Pages to write to disk now.
+    /// Write these pages to disk now.
     Release(FilePages),
 }
 
-/// A segment's number, and the result of creating it.
+/// The number of a segment, and the result of creating it.
 type Made = (u32, Result<Map, JournalError>);
 
 /// The thread that creates the next segment while the engine still writes to the previous one.
 #[derive(Debug)]
 pub(super) struct Maker {
-    /// Set when the engine waits for the segment being created.
+    /// Set while the engine waits for the segment that is being created.
     hurry: Arc<AtomicBool>,
     jobs: Option<Sender<Task>>,
     made: Receiver<Made>,
-    /// A result that was received before it was needed.
+    /// A result that arrived before it was needed.
     seen: Option<Made>,
     asked: Option<u32>,
     thread: Option<JoinHandle<()>>,
@@ -179,7 +179,7 @@ impl Maker {
     /// Unmaps a segment in the background.
     pub(super) fn unmap(&self, map: Map) {
         if let Some(jobs) = &self.jobs {
-            // Without the thread it is unmapped here.
+            // If the thread has ended, the segment is unmapped when the task is dropped here.
             let _ = jobs.send(Task::Unmap(map));
         }
     }
@@ -191,7 +191,7 @@ impl Maker {
         }
     }
 
-    /// Allows a failed creation to be requested again.
+    /// Allows to request again the creation of a segment that failed.
     pub(super) fn forget_failed(&mut self) {
         match self.made.try_recv() {
             Ok((_, Err(_))) => self.asked = None,
@@ -200,7 +200,7 @@ impl Maker {
         }
     }
 
-    /// The result for this number; waits for it if it was requested.
+    /// The result of creating the segment with this number. If the creation was requested, waits for it.
     pub(super) fn take(&mut self, number: u32) -> Option<Result<Map, JournalError>> {
         self.asked.take_if(|asked| *asked == number)?;
         self.hurry.store(true, Ordering::Relaxed);
@@ -218,22 +218,22 @@ impl Drop for Maker {
         self.jobs = None;
         self.hurry.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A panicking thread has already reported it.
+            // A panic of the thread has been reported already.
             let _ = thread.join();
         }
     }
 }
 
-/// State of the thread.
+/// The state of the thread.
 struct Work {
     path: PathBuf,
     news: SharedNews,
     reserve: SharedReserve,
     hurried: Arc<AtomicBool>,
     done: Sender<Made>,
-    /// When the last segment was begun.
+    /// Time at which the last segment was begun.
     last: Option<Instant>,
-    /// Number of rounds since a segment could not be created.
+    /// Number of rounds since the creation of a segment failed; `None` if none has failed.
     failed: Option<u32>,
 }
 
@@ -271,7 +271,7 @@ impl Work {
 
     /// Creates a segment; false when it is no longer needed.
     fn carry_out(&mut self, job: &Job) -> bool {
-        // Done in a quarter of the time that the segment before has lasted.
+        // Take at most a quarter of the time that the previous segment lasted.
         let lasts = self.last.replace(Instant::now()).map(|last| last.elapsed());
         let steps = job.len.div_ceil(STEP) as u32;
         let nap = lasts.map_or(FIRST_REST, |lasts| (lasts / 4 / steps).min(LONGEST_REST));

@@ -1,4 +1,4 @@
-//! A journal that ends with the process: a ring of memory, in the same layout.
+//! A journal that ends with the process: a ring of segments in memory, with the same layout as on disk.
 
 use super::fold::{Fold, States};
 use super::segment::HEADER;
@@ -7,8 +7,8 @@ use crate::disk::DiskWakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 
-/// A ring of segments in anonymous memory. Overwritten messages are no longer resent: the session answers for them with
-/// a gap fill.
+/// A ring of segments in anonymous memory. A message that was overwritten can no longer be resent; the session sends
+/// a gap fill instead.
 #[derive(Debug)]
 pub struct Memory {
     kept: usize,
@@ -66,7 +66,7 @@ impl Disk for Memory {
     }
 
     fn salt(&mut self) -> u64 {
-        // Nothing here has checksums, so any number will do.
+        // Nothing in memory has a checksum, so any salt will do.
         self.salt += 1;
         self.salt
     }

@@ -1,4 +1,4 @@
-//! The file `newest`: the number of the newest segment, so that its loss is detected.
+//! The file `newest`: it has the number of the newest segment, so that the loss of that segment is detected.
 //!
 //! ```text
 //!  byte  size
@@ -9,8 +9,9 @@
 //!    20    12  zero
 //! ```
 //!
-//! A segment is on disk with its name before this file names it, and this file names it before a record is written to
-//! the segment. So a crash leaves at most one segment too many, never one too few.
+//! A segment and its name are on disk before this file has the segment's number; and this file has the number before
+//! a record is written to the segment. So after a crash there is at most one segment more than this file says, never
+//! one less.
 
 use super::files::{open_checked, pending, write_aside};
 use super::segment::word;
@@ -18,14 +19,15 @@ use super::{Damage, JournalError};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// Its name.
+/// The name of the file.
 pub(super) const NEWEST: &str = "newest";
 const MAGIC: [u8; 8] = *b"FXWLAST\x1a";
 const VERSION: u32 = 1;
-/// Bytes of the file.
+/// Length of the file in bytes.
 const LENGTH: usize = 32;
 
-/// The number in the file; `None` without a file: no program that creates one has written the journal.
+/// The number in the file. `None` if the file is missing, because no program that writes it has written to the
+/// journal.
 pub(super) fn read(directory: &Path) -> Result<Option<u32>, JournalError> {
     let path = directory.join(NEWEST);
     let name = path.display().to_string();
@@ -106,7 +108,7 @@ fn parse(bytes: &[u8], file: &str) -> Result<u32, Damage> {
     Ok(word(bytes, 16))
 }
 
-/// The error for a missing newest segment.
+/// The error for a newest segment that is missing.
 pub(super) fn newest_is_missing(file: String) -> Damage {
     Damage {
         file,

@@ -1,4 +1,4 @@
-//! Opens a journal: reads its segments and its newest checkpoint, and then makes the necessary changes.
+//! Opens a journal: reads its segments and its newest checkpoint, then makes the necessary changes.
 
 use super::base::Start;
 use super::error::Damage;
@@ -12,27 +12,27 @@ use super::{Disk, Journal, JournalConfig, JournalError, JournalId, Segment};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
-/// The state found when the journal was opened.
+/// What was found when the journal was opened.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Recovered {
     /// Number of records read.
     pub records: u64,
-    /// Their size, bytes.
+    /// Size of these records, bytes.
     pub bytes: u64,
-    /// An incomplete record after a crash, which was cut off.
+    /// An incomplete record at the end, left by a crash, which was cut off.
     pub torn: Option<Torn>,
 }
 
-/// The incomplete end of a journal, zeroed when it was opened.
+/// The incomplete end of a journal, which was zeroed when the journal was opened.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Torn {
     /// The file.
     pub file: String,
     /// Offset of the incomplete record.
     pub offset: u64,
-    /// Number of bytes from there to the last one that was not zero.
+    /// Number of bytes from the offset to the last byte that was not zero.
     pub bytes: u64,
-    /// Why it is not a record.
+    /// Why the bytes are not a record.
     pub why: Damage,
 }
 
@@ -55,36 +55,36 @@ impl fmt::Display for Torn {
     }
 }
 
-/// The state of the segments, and the end of the last non-empty one.
+/// The segments, and the end of the last segment that is not empty.
 type Scanned<S> = (Segments<S>, Option<End>);
 
-/// Name and version of the state of the wanted checkpoint, and its receiver.
+/// Name and version of the application's state, and the function that gets the checkpoint.
 type Wanted<'a, 't> = ((&'a str, u32), &'a mut Take<'t>);
 
 impl<D: Disk> Journal<D> {
-    /// Opens the journal of a disk, or begins one when the disk has no segment.
+    /// Opens the journal on a disk. Begins a new journal when the disk has no segment.
     ///
-    /// All segments are read, one mapped at a time, and every checksum is computed. An incomplete record at the end,
-    /// with nothing after it, is cut off and reported in [`Recovered::torn`]. The order is: read all, then make the
-    /// changes, then sync; so a crash in between changes nothing.
+    /// All segments are read, one mapped at a time, and every checksum is verified. An incomplete record at the end
+    /// with nothing after it is cut off, and is reported in [`Recovered::torn`]. First everything is read, then
+    /// changes are made, then they are synced; so a crash in between does no harm.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Damaged`] for anything else that the journal did not write: then no file is changed. Also errors
-    /// of the disk.
+    /// [`JournalError::Damaged`] for any other data that the journal did not write; in this case no file is changed.
+    /// Also errors of the disk.
     pub fn open(disk: D, config: JournalConfig) -> Result<(Self, Recovered), JournalError> {
         let (journal, recovered, _) = Self::read(disk, config, None)?;
         Ok((journal, recovered))
     }
 
-    /// Like [`open`](Self::open), for an application with this name and version of its state. Passes the newest
-    /// checkpoint to `take`, and if that rejects it, the previous one. If the disk supports two threads, the checkpoint
-    /// is read while the segments are read; so `take` may be called although the journal turns out to be unreadable.
+    /// Like [`open`](Self::open), for an application whose state has this name and version. Passes the newest
+    /// checkpoint to `take`; if `take` rejects it, passes the previous one. If the disk supports it, the checkpoint
+    /// is read while the segments are read. So `take` may be called even if the journal turns out to be unreadable.
     ///
     /// # Errors
     ///
-    /// The errors of [`open`](Self::open), [`JournalError::OtherVersion`] for notes or a checkpoint of another version,
-    /// and when the checkpoints cannot be listed or read.
+    /// The errors of [`open`](Self::open); [`JournalError::OtherVersion`] for notes or a checkpoint of another
+    /// version; and errors of listing or reading the checkpoints.
     pub fn open_with_state(
         disk: D,
         config: JournalConfig,
@@ -103,7 +103,7 @@ impl<D: Disk> Journal<D> {
         let form = wanted.as_ref().map(|wanted| wanted.0);
         let base = disk.base()?;
         let start = base.map_or(Start::BEGIN, |base| base.first);
-        // Before the names are listed: meanwhile no segment is created.
+        // Read this before the names are listed; no segment is created meanwhile.
         let newest = disk.newest()?;
         let mut numbers = disk.segments()?;
         numbers.retain(|&number| number >= start.segment);
@@ -158,7 +158,7 @@ impl<D: Disk> Journal<D> {
             return Ok((journal, recovered, recalled));
         };
         for (id, known) in (0..).map(JournalId).zip(&journal.sessions) {
-            // The first of a name, should it ever appear twice.
+            // If a name should ever appear twice, the first one counts.
             let name = known.name.as_str().into();
             journal.names.entry(name).or_insert(id);
         }
@@ -194,7 +194,7 @@ impl<D: Disk> Journal<D> {
         Ok((journal, recovered, recalled))
     }
 
-    /// Reads these segments, and the checkpoint if requested.
+    /// Reads these segments, and the checkpoint if one is wanted.
     fn read_files(
         disk: &mut D,
         first: u32,
@@ -228,9 +228,9 @@ impl<D: Disk> Journal<D> {
         Ok(((segments, end), recalled))
     }
 
-    /// Opens and reads these segments in order, without changing any: returns the state up to the last non-empty one,
-    /// that segment, which stays mapped, and its end. Segments after it were created ahead, and are created again when
-    /// needed.
+    /// Opens and reads these segments in order, without changing them. Returns the state up to the last segment that
+    /// is not empty, that segment (which stays mapped), and its end. Segments after it were created ahead of their
+    /// use, and are created again when they are needed.
     fn read_all(
         disk: &mut D,
         first: u32,
@@ -302,7 +302,7 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Zeroes the last segment from its end to `until`, last bytes first, so that a crash in between leaves an
+    /// Zeroes the last segment from its end to `until`, the last bytes first. So a crash in between leaves an
     /// incomplete record again.
     fn cut(&mut self, until: usize) {
         const ZEROS: [u8; 4096] = [0; 4096];
@@ -316,8 +316,8 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// Rewrites the pages from `synced` on with their current content. After a failed sync the system considers them
-    /// written although they are not: the next sync would skip them.
+    /// Writes the pages from `synced` on again, with their present content. After a failed sync, the system considers
+    /// these pages written although they are not, and the next sync would skip them.
     fn store_again(&mut self, synced: JournalPosition) -> Result<(), JournalError> {
         const PAGE: usize = 4096;
         let last = self.end();
@@ -343,8 +343,9 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Data written by earlier processes may still be only in the system's memory. If nothing waits for the disk,
-    /// unsynced data has no guarantee: the next sync continues from there.
+    /// Makes sure that what was read gets synced. Data that earlier processes wrote may still be only in the system's
+    /// memory. If nothing is sent before a sync, it is synced now; otherwise unsynced data has no guarantee, and the
+    /// next sync begins there.
     fn sync_what_was_read(&mut self, synced: JournalPosition) -> Result<(), JournalError> {
         if !self.config.synced_before_sent {
             self.synced = self.synced.max(synced.min(self.end()));

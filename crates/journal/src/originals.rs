@@ -1,4 +1,4 @@
-//! Reads from the journal's files the messages that a record refers to.
+//! Reads the messages to which a record refers from the journal's files.
 
 use std::path::{Path, PathBuf};
 
@@ -12,29 +12,29 @@ use super::tail::{Open, failed};
 use super::view::Record;
 use super::{JournalError, RecordKind};
 
-/// Number of segments kept open: consecutive messages are in one or two.
+/// Number of segments kept open. Consecutive messages are in one or two segments.
 const OPEN: usize = 2;
 
-/// Messages sent for a ResendRequest.
+/// Messages that were sent for a ResendRequest.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Resent<'a> {
     /// A stored message, with the bytes that were sent.
     Message {
-        /// Its MsgSeqNum.
+        /// MsgSeqNum of the message.
         seq: u64,
         /// The whole message.
         bytes: &'a [u8],
     },
     /// A gap fill.
     GapFill {
-        /// Its MsgSeqNum.
+        /// MsgSeqNum of the gap fill.
         seq: u64,
-        /// The last MsgSeqNum that it covers.
+        /// The last MsgSeqNum that the gap fill covers.
         last: u64,
         /// The whole message.
         bytes: &'a [u8],
     },
-    /// Stored messages that the journal no longer has: their segment was removed.
+    /// Stored messages that the journal no longer has, because their segment was removed.
     Gone {
         /// The first MsgSeqNum.
         first: u64,
@@ -45,11 +45,12 @@ pub enum Resent<'a> {
     },
 }
 
-/// Reads messages that records refer to. Has a few messages in memory; for a compressed segment all of it.
+/// Reads messages to which records refer. It keeps a few messages in memory; for a compressed segment, the whole
+/// segment.
 #[derive(Debug)]
 pub struct Originals {
     directory: PathBuf,
-    /// The most recently used one is last.
+    /// The open segments; the most recently used one is last.
     open: Vec<(u32, Open)>,
     stored: Vec<u8>,
     resent: Vec<u8>,
@@ -71,8 +72,8 @@ impl Originals {
         }
     }
 
-    /// The inbound message: the record's body, or for [`RecordKind::Dequeued`] the body of the record in which it was
-    /// received, `None` if that was removed. `None` for records of other kinds.
+    /// The inbound message: the body of the record; for [`RecordKind::Dequeued`], the body of the record in which the
+    /// message was received, or `None` if that record was removed. `None` for records of other kinds.
     ///
     /// # Errors
     ///
@@ -94,7 +95,7 @@ impl Originals {
         }
     }
 
-    /// Passes each message sent by a record of kind [`RecordKind::Resent`] to `each`, in order. Does nothing for
+    /// Passes each message that a record of kind [`RecordKind::Resent`] reports to `each`, in order. Does nothing for
     /// records of other kinds.
     ///
     /// # Errors
@@ -147,8 +148,8 @@ impl Originals {
         Ok(())
     }
 
-    /// Finds the positions of the effects `first` to `last` (`last` is at `at`), and stores them in `places`, the last
-    /// one first. If some were removed, returns the last of these and its position.
+    /// Finds the positions of the effects `first` to `last`, where `last` is at `at`. Stores them in `places`, the
+    /// last one first. If some of them were removed, returns the last removed one and its position.
     fn find(
         &mut self,
         record: &Record<'_>,
@@ -168,7 +169,7 @@ impl Originals {
         Ok(None)
     }
 
-    /// Reads the record at `at` into `stored`; returns the length of its body, or `None` if it was removed.
+    /// Reads the record at `at` into `stored`. Returns the length of its body; `None` if the record was removed.
     fn record(&mut self, at: JournalPosition) -> Result<Option<usize>, JournalError> {
         let Some(segment) = open(&mut self.open, &self.directory, at.segment())? else {
             return Ok(None);
@@ -193,7 +194,7 @@ impl Originals {
     }
 }
 
-/// The segment with this number, opened if necessary; `None` if it was removed.
+/// The segment with this number, which is opened if necessary; `None` if it was removed.
 fn open<'a>(
     open: &'a mut Vec<(u32, Open)>,
     directory: &Path,
@@ -217,7 +218,7 @@ fn open<'a>(
     Ok(open.last().map(|(_, open)| open))
 }
 
-/// The effect at `at`, its message read into `message`; `None` if it was removed.
+/// The effect at `at`; its message is read into `message`. `None` if it was removed.
 fn effect(
     kept: &mut Vec<(u32, Open)>,
     directory: &Path,

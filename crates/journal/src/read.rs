@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 /// Records in the order in which they were written. See [`Reading::records`](super::MappedJournal::records).
 pub struct Records<'a> {
-    /// The segments, starting with that of `first`.
+    /// The segments, beginning with the one that has `first`.
     segments: Vec<&'a [u8]>,
     first: u32,
     at: JournalPosition,
@@ -17,7 +17,7 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// The records from `at` to `end` in these segments, which start with the journal's first.
+    /// The records from `at` to `end`. `segments` begins with the journal's first segment.
     pub(super) fn new(
         first: u32,
         segments: Vec<&'a [u8]>,
@@ -73,16 +73,16 @@ impl<'a> Iterator for Records<'a> {
 }
 
 impl<D: Disk> Journal<D> {
-    /// The message that a session sent with this MsgSeqNum since its last reset; `None` if there was none, or it was
-    /// overwritten in the ring or retired.
+    /// The message that a session has sent with this MsgSeqNum since its last reset. `None` if it sent no such
+    /// message, or if the message was overwritten in the ring or retired.
     ///
-    /// Costs a step for each message between two entries of the index; to read many messages in order,
-    /// [`Journal::replay`] is cheaper. Maps the segments it reads, if necessary.
+    /// The cost is a step for each message between two entries of the index. To read many messages in order, use
+    /// [`Journal::replay`]. Segments are mapped when necessary.
     ///
     /// # Errors
     ///
-    /// When a segment of the journal cannot be mapped, or is another file by now: then it is unknown whether the
-    /// message exists.
+    /// A segment of the journal cannot be mapped, or another file has its name now. In both cases it is unknown
+    /// whether the message exists.
     pub fn outbound(
         &mut self,
         session: JournalId,
@@ -113,19 +113,19 @@ impl<D: Disk> Journal<D> {
         known.is_some_and(|known| known.disabled)
     }
 
-    /// The address of the last Logon of a session's peer, if the remaining segments have it.
+    /// The address from which a session's peer last logged on, if the remaining segments have it.
     #[must_use]
     pub fn peer(&self, session: JournalId) -> Option<IpAddr> {
         self.sessions.get(session.0 as usize)?.peer
     }
 
-    /// The MsgSeqNum from which on messages of a session wait for its next logon.
+    /// The MsgSeqNum from which on messages of a session wait for its next logon; `None` if none waits.
     #[must_use]
     pub fn waiting_from(&self, session: JournalId) -> Option<u64> {
         self.sessions.get(session.0 as usize)?.waiting_from
     }
 
-    /// The MsgSeqNum and position of a session's message before this one; `None` if it is not kept.
+    /// The MsgSeqNum and position of the session's message before this one; `None` if that message is not kept.
     pub(super) fn before(
         &mut self,
         session: JournalId,
@@ -139,7 +139,7 @@ impl<D: Disk> Journal<D> {
         Ok(before.map(|(head, _)| (head.seq, at)))
     }
 
-    /// The bytes of a session's message, by its MsgSeqNum and position; `None` if it is not kept.
+    /// The bytes of a session's message, found by MsgSeqNum and position; `None` if the message is not kept.
     pub(super) fn message(
         &mut self,
         session: JournalId,
@@ -149,7 +149,8 @@ impl<D: Disk> Journal<D> {
         Ok(found.map(|(_, message)| message))
     }
 
-    /// The message of a session in the record at this position with one of these MsgSeqNums; `None` if it is not kept.
+    /// The message of a session in the record at this position whose MsgSeqNum is in `wanted`; `None` if it is not
+    /// kept.
     fn effect(
         &mut self,
         session: JournalId,
@@ -167,10 +168,10 @@ impl<D: Disk> Journal<D> {
             let message = bytes[at + EFFECT..].get(..head.length as usize)?;
             let is_zeros = (head.seq, head.length) == (0, 0);
             let is_it = head.session == session && seqs.contains(&head.seq) && !is_zeros;
-            // So that a walk from message to message ends.
+            // Each link must lead to an earlier position, so that a walk from message to message ends.
             (is_it && head.previous < place).then_some((head, message))
         });
-        // Recovery or an append has seen it at this position: the file was changed since.
+        // Recovery or an append has seen the message at this position, so the file was changed since.
         let damage = || Damage {
             file: disk.name(place.segment()),
             offset: at as u64,

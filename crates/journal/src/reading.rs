@@ -1,22 +1,23 @@
-//! Reads a whole journal, record by record.
+//! Reads a whole journal, one record after another.
 
 use super::read::Records;
 use super::resent::Arrival;
 use super::{Disk, Journal, JournalError, JournalPosition, Record, RecordKind, Segment};
 
-/// All segments of a journal, mapped while this exists. An engine never needs it: it reads a few segments at a time.
+/// All segments of a journal. They are mapped while this value exists. An engine never needs this: it reads a few
+/// segments at a time.
 pub struct MappedJournal<'j, D: Disk> {
     journal: &'j Journal<D>,
-    /// The segments that the journal itself does not keep mapped, from its first one on.
+    /// The segments that the journal itself does not keep mapped, beginning with its first segment.
     older: Vec<D::Segment>,
 }
 
 impl<D: Disk> Journal<D> {
-    /// Maps all segments, to read any record.
+    /// Maps all segments, so that any record can be read.
     ///
     /// # Errors
     ///
-    /// When one cannot be mapped.
+    /// A segment cannot be mapped.
     pub fn reading(&mut self) -> Result<MappedJournal<'_, D>, JournalError> {
         let mut older = Vec::new();
         for number in self.segments.first()..=self.segments.last() {
@@ -30,7 +31,7 @@ impl<D: Disk> Journal<D> {
 }
 
 impl<D: Disk> MappedJournal<'_, D> {
-    /// All records from a position on: [`JournalPosition::START`], or the `at` or `end` of a record.
+    /// All records from a position on. The position is [`JournalPosition::START`], or the `at` or `end` of a record.
     #[must_use]
     pub fn records(&self, from: JournalPosition) -> Records<'_> {
         let (first, end) = self.journal.positions();

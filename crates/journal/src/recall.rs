@@ -1,4 +1,4 @@
-//! Selects the checkpoint that a start uses.
+//! Selects the checkpoint with which a start continues.
 
 use super::fold::{Fold, States, why_not};
 use super::known::Stated;
@@ -9,22 +9,22 @@ use super::{Damage, Disk, Journal, JournalError, JournalId, JournalPosition, Rec
 use fixwire_protocol::{Ledger, Timestamp};
 use std::ops::RangeInclusive;
 
-/// Loads the state of a checkpoint with this version, or returns why not.
+/// Loads the state in a checkpoint that has this version. The error is why the state cannot be loaded.
 pub(super) type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<(), String> + 't;
 
-/// The checkpoint used, and the rejected ones.
+/// The checkpoint that was used, and the checkpoints that were rejected.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Recalled {
-    /// The segment that the accepted checkpoint precedes.
+    /// The segment to which the accepted checkpoint belongs; `None` if none was accepted.
     pub segment: Option<u32>,
-    /// Its last note, 0 without one.
+    /// The number of the last note that the checkpoint includes; 0 without a checkpoint.
     pub note: u64,
     /// The files of newer checkpoints, each with the reason why it was rejected.
     pub refused: Vec<(String, String)>,
 }
 
-/// Passes the newest complete checkpoint that precedes one of these `segments` to `take`, with its version; if that
-/// rejects it, the previous one. Skips states with another name, and refuses one with another version.
+/// Passes the newest complete checkpoint that belongs to one of these `segments` to `take`, with its version. If
+/// `take` rejects it, passes the previous one. Skips states with another name; refuses a state with another version.
 pub(super) fn recall(
     states: &mut dyn States,
     segments: &RangeInclusive<u32>,
@@ -66,7 +66,7 @@ pub(super) fn recall(
     Ok(recalled)
 }
 
-/// Refuses a checkpoint whose state has this application's name and another version.
+/// Refuses a checkpoint whose state has the name of this application, but another version.
 pub(super) fn check_state(
     file: &str,
     (name, version): (&str, u32),
@@ -82,8 +82,8 @@ pub(super) fn check_state(
     })
 }
 
-/// The checkpoint was loaded while the journal was read, and the first record of its segment was rejected although its
-/// checksum is right.
+/// The error when a checkpoint was loaded while the journal was read, and then the first record of its segment was
+/// rejected although its checksum is correct.
 pub(super) fn not_held(file: String) -> JournalError {
     JournalError::Damaged(Damage {
         file,
@@ -94,12 +94,12 @@ pub(super) fn not_held(file: String) -> JournalError {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Passes the notes after a checkpoint to `each`, in order, with their numbers. Reads each segment once, from
-    /// beginning to end.
+    /// Passes the notes after a checkpoint to `each`, in order, with their numbers. Reads each segment once, from its
+    /// beginning to its end.
     ///
     /// # Errors
     ///
-    /// When a segment cannot be mapped, or has other records than when the journal was opened.
+    /// A segment cannot be mapped, or has other records than when the journal was opened.
     pub fn notes_behind(
         &mut self,
         notes: JournalId,
@@ -138,8 +138,8 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// An engine numbers notes without a gap: a record was not written, or the file was changed since it was
-    /// opened.
+    /// The error for a gap in the numbers of notes. An engine numbers notes without gaps, so a record was not
+    /// written, or the file was changed after it was opened.
     fn lost_notes(&self, segment: u32, found: u64, last: u64) -> JournalError {
         JournalError::Damaged(Damage {
             file: self.disk.name(segment),
@@ -149,8 +149,8 @@ impl<D: Disk> Journal<D> {
         })
     }
 
-    /// Records the hash of the application's state after its last note, for the next fold and the next start of an
-    /// application with this form of state.
+    /// Records the hash of the application's state after its last note. It is compared by the next fold, and by the
+    /// next start of an application with this form of state.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl<D: Disk> Journal<D> {
         self.note(wall, notes, &stated.to_string())
     }
 
-    /// The hash of a state with this form after the last note, if a clean stop recorded it.
+    /// The hash of a state with this form after the last note, if the last clean stop recorded it.
     #[must_use]
     pub fn stated_hash(&self, notes: JournalId, form: (&str, u32)) -> Option<u64> {
         let known = self.sessions.get(notes.0 as usize)?;
@@ -177,11 +177,11 @@ impl<D: Disk> Journal<D> {
         stated.hash_of(form, known.counters.next_out.checked_sub(1)?)
     }
 
-    /// Whether this session has notes from before the first remaining segment.
+    /// Whether this session had notes before the first remaining segment.
     ///
     /// # Errors
     ///
-    /// When that segment cannot be mapped.
+    /// That segment cannot be mapped.
     pub fn has_retired(&mut self, notes: JournalId) -> Result<bool, JournalError> {
         let number = self.segments.first();
         let Some(first) = self.segments.get(&mut self.disk, number)? else {
@@ -193,11 +193,11 @@ impl<D: Disk> Journal<D> {
         Ok(notes.is_some_and(|record| record.counters.next_out > 1))
     }
 
-    /// From now on notes are folded into checkpoints in the background; the ledger is empty.
+    /// Begins to fold notes into checkpoints in the background. The ledger must be empty.
     ///
     /// # Errors
     ///
-    /// When its thread cannot be started.
+    /// The thread cannot be started.
     pub fn fold(
         &mut self,
         ledger: Box<dyn Ledger>,

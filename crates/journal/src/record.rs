@@ -25,8 +25,8 @@
 //!    24          the outbound message; zeros up to a multiple of 8
 //! ```
 //!
-//! All integers are little-endian. A position has the segment's number in its high half and the offset in that segment
-//! in its low half. Records start at multiples of 8.
+//! All integers are little-endian. A position has the number of the segment in its high half, and the offset in that
+//! segment in its low half. Records start at multiples of 8.
 
 use super::JournalId;
 use super::segment::{JournalPosition, long, word};
@@ -54,27 +54,27 @@ const BODY_AT: usize = 60;
 /// The kind of a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RecordKind {
-    /// An inbound message; the effects are the messages sent because of it.
+    /// An inbound message. Its effects are the messages that were sent because of it.
     Message,
-    /// Messages sent without an inbound cause: a Heartbeat, an application's message.
+    /// Messages that were sent without an inbound cause, for example a Heartbeat or an application's message.
     Sent,
     /// A session was registered; the body is its name.
     Session,
     /// The session's sequence numbers were reset or set without a message.
     Reset,
-    /// A text for people; it is the body.
+    /// A note: the body is a text for people.
     Note,
-    /// The state of a session at the beginning of a segment: part of a checkpoint.
+    /// The state of a session at the beginning of a segment, as a part of a checkpoint.
     Carried,
-    /// A message received above the expected MsgSeqNum, which waits until the gap is filled.
+    /// A message was received above the expected MsgSeqNum, and waits until the gap is filled.
     Queued,
-    /// A queued message was processed; the body has the position at which it was received.
+    /// A queued message was processed. The body has the position at which the message was received.
     Dequeued,
-    /// A message received with an already received MsgSeqNum.
+    /// A message was received with a MsgSeqNum that was received before.
     Duplicate,
-    /// A message received while the session was ending, or without room to queue it; it had no effect.
+    /// A message was received while the session was ending, or when there was no room to queue it. It had no effect.
     Ignored,
-    /// Stored messages and gap fills sent for a ResendRequest; the body lists them.
+    /// Stored messages and gap fills were sent for a ResendRequest. The body lists them.
     Resent,
 }
 
@@ -112,7 +112,7 @@ impl RecordKind {
         })
     }
 
-    /// Whether the body is a message that came in.
+    /// Whether the body is an inbound message.
     #[must_use]
     pub const fn is_inbound(self) -> bool {
         matches!(
@@ -125,11 +125,11 @@ impl RecordKind {
 /// One sent message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Effect<'a> {
-    /// Its session.
+    /// The session of the message.
     pub session: JournalId,
-    /// Its MsgSeqNum.
+    /// MsgSeqNum of the message.
     pub seq: u64,
-    /// The whole message, as on the wire.
+    /// The complete message, as sent.
     pub bytes: &'a [u8],
 }
 
@@ -150,7 +150,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Its bytes, with length and CRC still 0: those are stored last.
+    /// The bytes of the fixed part. Length and CRC are 0: they are stored last.
     #[inline]
     pub(super) fn to_bytes(self) -> [u8; RECORD] {
         let mut bytes = [0; RECORD];
@@ -167,7 +167,8 @@ impl Head {
         bytes
     }
 
-    /// Reads the fixed part at `at`; `None` for an unknown kind. `at + RECORD` is in `bytes`.
+    /// Reads the fixed part at `at`; `None` for an unknown kind. The caller makes sure that `at + RECORD` is within
+    /// `bytes`.
     pub(super) fn read(bytes: &[u8], at: usize) -> Option<Self> {
         let kind = u16::from_le_bytes([bytes[at + KIND_AT], bytes[at + KIND_AT + 1]]);
         Some(Self {
@@ -217,7 +218,7 @@ impl EffectHead {
     }
 }
 
-/// `len` rounded up to the start of the next item.
+/// `len`, rounded up to where the next item starts.
 #[inline]
 pub(super) const fn padded(len: usize) -> usize {
     len.next_multiple_of(8)
@@ -228,46 +229,46 @@ pub const fn record_bytes(body: usize) -> u64 {
     (RECORD + padded(body)) as u64
 }
 
-/// The required CRC of a record of `length` bytes at `at`.
+/// The CRC that a record of `length` bytes at `at` must have.
 #[inline]
 pub(super) fn crc(bytes: &[u8], at: usize, length: usize, salt: u64) -> u32 {
     crc32c::crc32c_append(seed(salt, at, length), &bytes[at + INDEX_AT..at + length])
 }
 
-/// The required CRC of a record whose bytes were read from `at`.
+/// The CRC that a record must have whose bytes were read from position `at`.
 pub(super) fn crc_of(record: &[u8], at: usize, salt: u64) -> u32 {
     crc32c::crc32c_append(seed(salt, at, record.len()), &record[INDEX_AT..])
 }
 
-/// Includes position and segment in a record's CRC, so that a record copied to another position or left over from
-/// another segment is invalid.
+/// The seed of a record's CRC. It includes position and segment, so that a record is invalid when it was copied to
+/// another position or is left over from another segment.
 #[inline]
 pub(super) fn seed(salt: u64, at: usize, length: usize) -> u32 {
     let mixed = (salt ^ ((at as u64) << 32 | length as u64)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 32) as u32 ^ mixed as u32
 }
 
-/// The content at a position where a record may begin.
+/// What is found at a position where a record may begin.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Found {
     /// A complete record, including its effects.
     Record(Head),
-    /// No record: the length is 0, or there is no space for one.
+    /// No record: the length is 0, or there is no space for a record.
     Nothing,
     /// Invalid data.
     Fault(Fault),
 }
 
-/// Why data is not a record.
+/// Why the data is not a record.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Fault {
-    /// Offset of the first byte of the wrong field, in the segment.
+    /// Offset in the segment of the first byte of the wrong field.
     pub(super) at: usize,
     pub(super) expected: String,
     pub(super) found: String,
 }
 
-/// Whether a complete record with this salt is at `at`: fast, without a reason.
+/// Whether there is a complete record with this salt at `at`. Fast, because no reason is given.
 pub(super) fn is_record(bytes: &[u8], at: usize, salt: u64) -> bool {
     let room = bytes.len().saturating_sub(at);
     if room < RECORD {
@@ -316,7 +317,7 @@ pub(super) fn find(bytes: &[u8], at: usize, salt: u64) -> Found {
     }
 }
 
-/// Checks that body and effects fill the record exactly.
+/// Checks that the body and the effects fill the record exactly.
 pub(super) fn shape_fault(bytes: &[u8], at: usize, head: &Head) -> Option<Fault> {
     let end = at + head.length as usize;
     let fault = |at: usize, len: usize| {
@@ -346,8 +347,8 @@ pub(super) fn shape_fault(bytes: &[u8], at: usize, head: &Head) -> Option<Fault>
     None
 }
 
-/// A record without its length, which ends at `end` at the latest: body and effects give it one, and the
-/// checksum proves it.
+/// A record whose length is missing and that ends at `end` at the latest. Its length follows from body and effects,
+/// and the checksum proves it.
 pub(super) fn unpublished(bytes: &[u8], at: usize, end: usize, salt: u64) -> Option<Head> {
     let is_there = at + RECORD <= end && word(bytes, at) == 0;
     let mut head = is_there.then(|| Head::read(bytes, at))??;
@@ -366,12 +367,12 @@ pub(super) fn unpublished(bytes: &[u8], at: usize, end: usize, salt: u64) -> Opt
     Some(head)
 }
 
-/// Whether a part of this data was never written: the disk has an older version of its page. A flipped bit does not
-/// look like that; a power failure before the sync does.
+/// Whether a part of this data was never written, so that the disk has an older version of its page. A power failure
+/// before a sync causes this, a flipped bit does not.
 pub(super) fn never_written(bytes: &[u8], place: Range<usize>, salt: u64) -> bool {
-    /// Complete records may contain shorter runs of zeros.
+    /// Shorter runs of zeros may be part of a complete record.
     const ENOUGH: usize = 32;
-    /// Shorter runs of zeros at the border of a sector may be padding.
+    /// At the border of a sector, shorter runs of zeros may be padding.
     const AT_BORDER: usize = 8;
     const SECTOR: usize = 512;
     let Range { mut start, end } = place;
@@ -379,7 +380,7 @@ pub(super) fn never_written(bytes: &[u8], place: Range<usize>, salt: u64) -> boo
         start += head.length as usize;
     }
     let record = &bytes[start..end];
-    // Neither checksum nor length: they are stored last, and one flipped bit does not clear both.
+    // Neither checksum nor length was written. They are stored last, and one flipped bit cannot clear both.
     if record.len() >= RECORD && record[..CRC_AT + 4].iter().all(|&byte| byte == 0) {
         return true;
     }
@@ -397,10 +398,10 @@ pub(super) fn never_written(bytes: &[u8], place: Range<usize>, salt: u64) -> boo
     has_hole || ends_at_border && !one_bit_explains(bytes, start, salt)
 }
 
-/// Longer records are not searched for a flipped bit, since the time grows with the square of the length.
+/// Longer records are not searched for a flipped bit, because the time grows with the square of the length.
 const SEARCHED: usize = 8192;
 
-/// Whether one flipped bit may explain an invalid record.
+/// Whether a single flipped bit may explain an invalid record.
 fn one_bit_explains(bytes: &[u8], at: usize, salt: u64) -> bool {
     let (length, stored) = (word(bytes, at) as usize, word(bytes, at + CRC_AT));
     let fits = |length: &usize| (RECORD..=bytes.len() - at).contains(length);
@@ -414,7 +415,8 @@ fn one_bit_explains(bytes: &[u8], at: usize, salt: u64) -> bool {
             || checksum_fault(bytes, at, length, salt).at != at + CRC_AT)
 }
 
-/// Locates a wrong CRC: the exact field or byte if one flipped bit explains it, else the record's CRC.
+/// Locates the cause of a wrong CRC: the exact field or byte if a single flipped bit explains it, otherwise the CRC
+/// of the record.
 fn checksum_fault(bytes: &[u8], at: usize, length: usize, salt: u64) -> Fault {
     let (computed, stored) = (crc(bytes, at, length, salt), word(bytes, at + CRC_AT));
     for bit in 3..32 {

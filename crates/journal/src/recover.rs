@@ -1,4 +1,4 @@
-//! Recovery: reads every record, and accepts none whose CRC is wrong.
+//! Recovery: reads every record, and accepts no record whose CRC is wrong.
 
 use super::base::Start;
 use super::checkpoint::Checkpoint;
@@ -13,7 +13,7 @@ use super::segment::{HEADER, JournalPosition, SegmentHeader, first_not_zero, lon
 use super::{JournalConfig, JournalError, JournalId, SequenceCounters};
 use std::collections::VecDeque;
 
-/// The end of the records of a segment, and the bytes after it if they are not zeros.
+/// The end of the records in a segment, and the bytes after it if they are not all zero.
 #[derive(Debug)]
 pub(super) struct End {
     pub(super) at: usize,
@@ -27,11 +27,11 @@ pub(super) struct Bad {
     pub(super) damage: Damage,
     /// Offset after the last non-zero byte.
     pub(super) until: usize,
-    /// Whether they are an incomplete record: nothing valid follows.
+    /// Whether the bytes are an incomplete record, which nothing valid follows.
     pub(super) torn: bool,
 }
 
-/// Reads segments in order and rebuilds the journal's state.
+/// Reads segments in order, and rebuilds the state of the journal.
 #[derive(Debug)]
 pub(super) struct Scan {
     pub(super) config: JournalConfig,
@@ -41,20 +41,20 @@ pub(super) struct Scan {
     /// The position up to which the journal was on disk when its last record was written.
     pub(super) synced: JournalPosition,
     pub(super) sessions: Vec<Known>,
-    /// Records without their length, and the length they must have.
+    /// Records whose length is missing, each with the length that it must have.
     pub(super) unpublished: Vec<(JournalPosition, u32)>,
     /// The index of the first record to read.
     begin: u64,
-    /// Whether the checkpoint at the beginning of the journal is incomplete so far.
+    /// Whether the checkpoint at the beginning of the journal is still incomplete.
     pub(super) awaiting: bool,
-    /// The checkpoint being read.
+    /// The checkpoint that is being read.
     pub(super) reading: Option<Checkpoint>,
     /// Segments that begin with a checkpoint.
     pub(super) checkpoints: VecDeque<Checkpoint>,
 }
 
 impl Scan {
-    /// Reads from the first segment on, or from one that begins with a checkpoint.
+    /// A scan that begins with the first segment, or with a segment that begins with a checkpoint.
     pub(super) fn new(config: JournalConfig, start: Option<Start>) -> Self {
         let Start {
             previous_salt,
@@ -120,8 +120,8 @@ impl Scan {
                 Found::Fault(fault) => break fault,
             }
         };
-        // The first record of all is on disk before anything depends on it; if it is published and unreadable, there
-        // was a journal here.
+        // The very first record is on disk before anything depends on it. If it is published but unreadable, a
+        // journal was lost here.
         let lost_all = self.awaiting || self.records == self.begin && word(bytes, at) != 0;
         let torn = !lost_all
             && match self.follower(bytes, JournalPosition::new(number, at as u32), salt) {
@@ -151,9 +151,9 @@ impl Scan {
         })
     }
 
-    /// Accepts the record at `at` if only its length is missing: another page with a later record reached the disk
-    /// before the length. The checksum confirms it. Records after it may lack their lengths, too, up to that later
-    /// record: then all of them are complete.
+    /// Accepts the record at `at` if only its length is missing. This happens when another page, with a later record,
+    /// reached the disk before the page with the length. The checksum confirms it. The records after it, up to the
+    /// later record, may lack their lengths too; all of them are complete.
     fn take_unpublished(&mut self, bytes: &[u8], number: u32, at: &mut usize, salt: u64) -> bool {
         let hole = JournalPosition::new(number, *at as u32);
         let Follower::Unsynced { at: next } = self.follower(bytes, hole, salt) else {
@@ -177,7 +177,7 @@ impl Scan {
         true
     }
 
-    /// Records of this segment after `hole`, where none is readable.
+    /// The records of this segment after `hole`, a position at which no record is readable.
     fn follower(&self, bytes: &[u8], hole: JournalPosition, salt: u64) -> Follower {
         let could_be = self.records..self.records + (bytes.len() / RECORD) as u64;
         let mut found = Follower::None;
@@ -294,12 +294,12 @@ impl Scan {
     }
 }
 
-/// The content after a position without a readable record.
+/// What follows a position without a readable record.
 enum Follower {
     /// No record.
     None,
-    /// Records, the first of them here, that were all written before the position was synced.
+    /// Records, the first one at `at`, that were all written before the position was synced.
     Unsynced { at: usize },
-    /// A record that was written when the position was on disk, or may have been.
+    /// A record that was written, or may have been written, when the position was already on disk.
     Synced,
 }

@@ -1,36 +1,37 @@
-//! Reads many outbound messages of a session in MsgSeqNum order.
+//! Reads many outbound messages of a session, in the order of MsgSeqNum.
 
 use super::segment::JournalPosition;
 use super::{Disk, Journal, JournalError, JournalId};
 
-/// Capacity of each of the two buffers, positions.
+/// Capacity of each of the two buffers, in positions.
 const ROOM: usize = 256;
 
-/// A range of MsgSeqNums being read, a few at a time; see [`Journal::replay`].
+/// A range of MsgSeqNums that is being read, a few at a time; see [`Journal::replay`].
 ///
-/// The records link backwards, a replay goes forwards. So it walks back from an index entry and keeps the positions it
-/// passes in `fine`; when entries are far apart, it first keeps every n-th position in `coarse` and walks back from
-/// those. Each message is passed about twice, in fixed memory.
+/// The links between records lead backwards, but a replay goes forwards. So the replay walks back from an index
+/// entry, and keeps the positions that it passes in `fine`. When the entries are far apart, it first keeps every n-th
+/// position in `coarse`, and walks back from those. Each message is passed about twice, with a fixed amount of
+/// memory.
 #[derive(Debug)]
 pub struct Replay {
     session: JournalId,
     generation: u64,
     next: u64,
     to: u64,
-    /// The position of the last message returned.
+    /// The position of the message that was returned last.
     found: JournalPosition,
     coarse: Descent,
     fine: Descent,
 }
 
 impl Replay {
-    /// The first MsgSeqNum not returned yet.
+    /// The first MsgSeqNum that was not returned yet.
     #[must_use]
     pub fn next_number(&self) -> u64 {
         self.next
     }
 
-    /// The position of the last message returned: its effect.
+    /// The position of the effect of the message that was returned last.
     pub fn place(&self) -> JournalPosition {
         self.found
     }
@@ -40,24 +41,24 @@ impl Replay {
         (self.coarse.len, self.fine.len) = (0, 0);
     }
 
-    /// The last requested MsgSeqNum.
+    /// The last MsgSeqNum that was requested.
     #[must_use]
     pub fn last_number(&self) -> u64 {
         self.to
     }
 }
 
-/// Results of a replay.
+/// An item of a replay.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stored<'a> {
     /// The message with this MsgSeqNum.
     Message {
-        /// Its MsgSeqNum.
+        /// MsgSeqNum of the message.
         seq: u64,
-        /// The complete message, as on the wire.
+        /// The complete message, as sent.
         bytes: &'a [u8],
     },
-    /// MsgSeqNums without a message, both ends included: a gap to fill.
+    /// MsgSeqNums without a message, from the first to the last: they need a gap fill.
     Missing {
         /// The first.
         from: u64,
@@ -66,11 +67,11 @@ pub enum Stored<'a> {
     },
 }
 
-/// Positions in descending order; only the lowest are kept.
+/// Positions in descending order. Only the lowest ones are kept.
 #[derive(Debug)]
 struct Descent {
     places: Box<[(u64, JournalPosition); ROOM]>,
-    /// Number pushed and not taken; at most `ROOM`.
+    /// Number of positions that were pushed and not taken yet; at most `ROOM`.
     len: usize,
     /// Index of the next push.
     top: usize,
@@ -107,8 +108,8 @@ impl Descent {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Starts to read the messages of a session, from one MsgSeqNum to another, both included. Allocates the fixed
-    /// memory for it, 8 KiB.
+    /// Starts to read the messages of a session, from one MsgSeqNum to another, both included. Allocates the memory
+    /// for the whole replay, 8 KiB.
     #[must_use]
     pub fn replay(&self, session: JournalId, from: u64, to: u64) -> Replay {
         Replay {
@@ -118,7 +119,7 @@ impl<D: Disk> Journal<D> {
                 .get(session.0 as usize)
                 .map_or(0, |known| known.index.generation()),
             next: from,
-            // So that there always is a next MsgSeqNum.
+            // Leave room for a next MsgSeqNum.
             to: to.min(u64::MAX - 1),
             found: JournalPosition::START,
             coarse: Descent::new(),
@@ -126,14 +127,14 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// The next item of a replay: a message, or a range of sequence numbers without one; `None` at its end. The journal
-    /// may be appended to between two calls. After a reset of the session all remaining messages are missing. Maps the
-    /// segments it reads, if necessary.
+    /// The next item of a replay: a message, or a range of MsgSeqNums without a message; `None` at the end. Records
+    /// may be appended between two calls. After a reset of the session, all remaining messages count as missing.
+    /// Segments are mapped when necessary.
     ///
     /// # Errors
     ///
-    /// When a segment of the journal cannot be mapped, or is another file by now: its messages are then neither
-    /// available nor missing. A later call retries.
+    /// A segment of the journal cannot be mapped, or another file has its name now. Its messages are neither
+    /// available nor missing then. A later call tries again.
     pub fn next_of(&mut self, replay: &mut Replay) -> Result<Option<Stored<'_>>, JournalError> {
         let (from, to) = (replay.next, replay.to);
         if from > to {
@@ -160,7 +161,7 @@ impl<D: Disk> Journal<D> {
         })
     }
 
-    /// The stored message with the lowest MsgSeqNum from `seq` on.
+    /// The stored message with the lowest MsgSeqNum that is at least `seq`.
     fn first_from(
         &mut self,
         replay: &mut Replay,

@@ -1,4 +1,4 @@
-//! Record bodies that refer to other records: resent messages, and the positions at which queued ones were received.
+//! Record bodies that refer to other records: for resent messages, and for queued messages when they are processed.
 //!
 //! ```text
 //! resent                                              dequeued
@@ -15,32 +15,32 @@
 //!                                                                  multiple of 8
 //! ```
 //!
-//! The effects of a run are found from its last one, by their links to the previous ones. A resent message is the one
-//! in its effect with PossDupFlag(43) = Y, OrigSendingTime(122), and the time of the record as SendingTime(52): see
-//! [`repeat`](fixwire_protocol::repeat::repeat).
+//! The effects of a run are found from the last one, by following the links to the previous ones. A resent message is
+//! the message in its effect, with PossDupFlag(43)=Y, with OrigSendingTime(122), and with the time of the record as
+//! SendingTime(52); see [`repeat`](fixwire_protocol::repeat::repeat).
 
 use super::record::{RecordKind, padded};
 use super::segment::{JournalPosition, long};
 use fixwire_protocol::Precision;
 
-/// Number of bytes before the first run.
+/// Number of bytes of a body before its first run.
 const RUNS: usize = 8;
 /// Number of bytes of a run before its gap fill.
 pub const RUN: usize = 32;
-/// Maximum number of messages in a run: far more than one turn of an engine resends.
+/// Maximum number of messages in a run. It is far more than an engine resends in one turn.
 const LONGEST_RUN: u64 = 1 << 16;
 
-/// A part of a record of resent messages.
+/// A part of the body of a record of resent messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Run<'a> {
     /// Stored messages.
     Messages {
         first: u64,
         last: u64,
-        /// The effect with the last one.
+        /// The position of the effect with the last message.
         at: JournalPosition,
     },
-    /// A gap fill in place of the messages from `first` to `last`.
+    /// A gap fill that replaces the messages from `first` to `last`.
     GapFill {
         first: u64,
         last: u64,
@@ -48,14 +48,14 @@ pub(super) enum Run<'a> {
     },
 }
 
-/// The runs of a body, up to the first invalid one.
+/// The runs in a body, up to the first invalid one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runs<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Runs<'a> {
-    /// Reads the digits of SendingTime(52) and the rest.
+    /// Reads the number of digits of SendingTime(52), and the runs.
     pub(super) fn of(body: &'a [u8]) -> Option<(Precision, Self)> {
         let precision = match long(body.get(..RUNS)?, 0) {
             0 => Precision::Seconds,
@@ -100,7 +100,7 @@ impl<'a> Iterator for Runs<'a> {
 #[derive(Debug, Default)]
 pub struct Wrote {
     bytes: Vec<u8>,
-    /// Offset of the run to which the next message may belong.
+    /// Offset of the run to which the next message may be added.
     open: Option<usize>,
     messages: u64,
 }
@@ -137,7 +137,7 @@ impl Wrote {
         self.run(seq, seq, at.bits(), 0);
     }
 
-    /// Adds a gap fill from `first` to `next`, exclusive.
+    /// Adds a gap fill for the MsgSeqNums from `first` up to, but not including, `next`.
     pub fn gap_fill(&mut self, first: u64, next: u64, bytes: &[u8]) {
         self.messages += 1;
         self.open = None;
@@ -154,33 +154,33 @@ impl Wrote {
         }
     }
 
-    /// The body, to be returned with [`Wrote::put_back`].
+    /// The body. The caller must return it with [`Wrote::put_back`].
     pub fn take_body(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Takes back the memory of a body.
+    /// Takes a body back, to reuse its memory.
     pub fn put_back(&mut self, body: Vec<u8>) {
         self.bytes = body;
     }
 
-    /// Number of messages and gap fills in it.
+    /// Number of messages and gap fills in the body.
     pub fn messages(&self) -> u64 {
         self.messages
     }
 }
 
-/// The position at which a queued message was received: the body of a record that it was processed.
+/// The position at which a queued message was received. It is the body of the record that the message was processed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Arrival {
-    /// Its MsgSeqNum.
+    /// MsgSeqNum of the message.
     pub number: u64,
-    /// The record with it.
+    /// The position of the record with the message.
     pub at: JournalPosition,
 }
 
 impl Arrival {
-    /// In the form of a record: the MsgSeqNum, then the position, 8 bytes each.
+    /// The bytes for the body of a record: the MsgSeqNum, then the position, 8 bytes each.
     #[must_use]
     pub fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
@@ -189,7 +189,7 @@ impl Arrival {
         bytes
     }
 
-    /// Reads the output of [`to_bytes`](Self::to_bytes).
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
     #[must_use]
     pub fn read(body: &[u8]) -> Option<Self> {
         (body.len() == 16).then(|| Self {
@@ -199,7 +199,7 @@ impl Arrival {
     }
 }
 
-/// The error in the body of such a record at `here`, if any; a record only refers to earlier ones.
+/// What is wrong with the body of such a record at `here`, if anything. A record may only refer to earlier records.
 pub(super) fn fault(kind: RecordKind, body: &[u8], here: JournalPosition) -> Option<&'static str> {
     match kind {
         RecordKind::Dequeued => {

@@ -1,4 +1,4 @@
-//! The reserve: segments allocated in advance, so that a full disk leaves room for cancels.
+//! The reserve: segments that are allocated in advance, so that cancels still have room when the disk is full.
 //!
 //! ```text
 //!   00000007.fwj       written now
@@ -9,8 +9,8 @@
 //!   room again:     00000001.reserve is allocated again                the journal runs on the disk
 //! ```
 //!
-//! A reserve file has the size of a segment plus [`SLACK`]. The slack is freed together with the file: small files next
-//! to a segment (`newest`) then find room, although the disk is full.
+//! A file of the reserve has the size of a segment plus [`SLACK`]. The slack is freed together with the file, so that
+//! small files next to a segment (such as `newest`) find room even though the disk is full.
 
 use super::files::{open_checked, remove};
 use super::watch::{JournalTrouble, SharedNews};
@@ -23,19 +23,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of segments in a reserve.
 pub const MOST_RESERVE: u32 = 16;
-/// Size of a reserve file beyond that of its segment, bytes.
+/// Bytes by which a reserve file is longer than its segment.
 const SLACK: u64 = 64 << 10;
-/// Suffix of a reserve file, which is not part of the journal.
+/// Extension of a reserve file. Such a file is not part of the journal.
 pub(super) const RESERVE_SUFFIX: &str = "reserve";
 
-/// Free space reserved on the disk of a journal, and the threshold for a warning.
+/// The disk space to reserve for a journal, and the threshold of a warning.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct JournalReserve {
-    /// Number of segments allocated in advance for a full disk: at most [`MOST_RESERVE`]; 0 for none.
+    /// Number of segments that are allocated in advance, for the case that the disk is full: at most
+    /// [`MOST_RESERVE`], 0 for none.
     pub segments: u32,
     /// Segment size, bytes.
     pub segment_bytes: usize,
-    /// A warning is raised when fewer bytes are free; 0 for never.
+    /// A warning is raised when fewer bytes than this are free; 0 for no warning.
     pub warn_below: u64,
 }
 
@@ -53,16 +54,16 @@ pub(super) struct Reserve {
 #[derive(Debug, Default)]
 struct State {
     keeps: JournalReserve,
-    /// Whether a full disk was reported, and not yet that it has room again.
+    /// Whether a full disk was reported, and then not yet that the disk has room again.
     is_used: bool,
-    /// Whether low space was reported, and not yet that the disk has room again.
+    /// Whether low space was reported, and then not yet that the disk has room again.
     is_low: bool,
-    /// The newest segment, if the file that names it could not be written.
+    /// The newest segment, if its number could not be written to the file `newest`.
     late_newest: Option<u32>,
 }
 
 impl Reserve {
-    /// No reserve until [`Self::keep`].
+    /// A reserve without files, until [`Self::keep`] is called.
     pub(super) fn new(path: PathBuf, news: SharedNews) -> Self {
         Self {
             path,
@@ -71,11 +72,11 @@ impl Reserve {
         }
     }
 
-    /// Keeps a reserve from now on: allocates missing files and removes excess ones.
+    /// Keeps a reserve from now on: allocates the files that are missing, and removes those that are too many.
     ///
     /// # Errors
     ///
-    /// The system error, except for a full disk, which is reported as trouble.
+    /// The system error. A full disk is not an error here: it is reported as [`JournalTrouble`].
     pub(super) fn keep(&self, keeps: JournalReserve) -> Result<(), JournalError> {
         let mut state = self.state();
         state.keeps = keeps;
@@ -90,8 +91,8 @@ impl Reserve {
         Ok(())
     }
 
-    /// A file of `len` bytes for a segment although the disk is full, under this name; `None` when the reserve is used
-    /// up. `made` is the segment itself, if it was created ahead before a restart and is empty.
+    /// Provides a file of `len` bytes under this name for a segment, although the disk is full; `None` when the
+    /// reserve is used up. `made` is the segment itself, if it was created before a restart and is still empty.
     pub(super) fn give(
         &self,
         (made, unfinished): (&Path, &Path),
@@ -117,7 +118,8 @@ impl Reserve {
         })
     }
 
-    /// Remembers that the file naming the newest segment could not be written; false without a reserve.
+    /// Records that the number of the newest segment could not be written to its file. Returns false if no reserve is
+    /// kept.
     pub(super) fn newest_is_late(&self, number: u32, full: &JournalError) -> bool {
         let mut state = self.state();
         if !is_full(full) || state.keeps.segments == 0 {
@@ -128,8 +130,8 @@ impl Reserve {
         true
     }
 
-    /// Called every second on a helper thread: restores the reserve when the disk has room, unless a segment is needed
-    /// first. Raises a warning when the disk fills up.
+    /// Called every second on a helper thread. Restores the reserve when the disk has room, unless a segment is
+    /// needed first. Raises a warning when the disk is filling up.
     pub(super) fn round(&self, waits_for_segment: bool) {
         let mut state = self.state();
         if state
@@ -144,7 +146,7 @@ impl Reserve {
         self.look_at_space(&mut state);
     }
 
-    /// Names the newest segment, unless a later one has been named since.
+    /// Writes the number of the newest segment, unless a later number was written meanwhile.
     fn write_newest(&self, number: u32) -> Result<(), JournalError> {
         match newest::read(&self.path)? {
             Some(newest) if newest >= number => Ok(()),
@@ -154,7 +156,7 @@ impl Reserve {
 
     fn restore(&self, state: &mut State) {
         let wanted = state.keeps.segment_bytes as u64 + SLACK;
-        // With fewer bytes free, an attempt would only take space from others for a moment.
+        // When less is free, an attempt would only take space from others for a moment.
         if self.missing(state.keeps) > 0 && self.free().is_some_and(|free| free < wanted) {
             return;
         }
@@ -180,7 +182,8 @@ impl Reserve {
                 below,
             });
         } else if state.is_low && free / 5 >= below / 4 {
-            // A quarter more than the threshold, so that a disk near the threshold is not reported again and again.
+            // Require a quarter more than the threshold, so that a disk near the threshold is not reported again and
+            // again.
             state.is_low = false;
             self.news.tell(JournalTrouble::EnoughSpace { folder, free });
         }
@@ -215,7 +218,7 @@ impl Reserve {
             let allocated = file.set_len(len.min(self.length(number)));
             let allocated = allocated.and_then(|()| fixwire_sys::allocate(&file, len));
             if let Err(error) = allocated {
-                // A part of a file is useless, and others need the space.
+                // Remove the file: a part of it is useless, and others need the space.
                 let _ = remove(&path);
                 return Err(JournalError::io("allocate", name)(error));
             }
@@ -243,12 +246,12 @@ impl Reserve {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // State left by a panicking thread is checked again in the next round.
+        // If a thread has panicked, the next round checks the state again.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether the disk, or this user's quota on it, is full.
+/// Whether the disk is full, or this user's quota on it.
 pub(super) fn is_full(error: &JournalError) -> bool {
     let JournalError::Io { source, .. } = error else {
         return false;

@@ -6,10 +6,10 @@
 //!             oldest              first          both are in the file `base`
 //! ```
 //!
-//! When old segments are retired, each segment begins with a checkpoint: the name, the counters and the last message of
-//! every session. Retiring moves the beginning of the journal to such a segment: it is synced, then `base` is replaced
-//! atomically, and only then files are removed. A crash leaves the old or the new beginning, and files before it that
-//! are not read.
+//! When old segments are retired, each segment begins with a checkpoint: the name, the counters and the last message
+//! of every session. Retiring moves the beginning of the journal to such a segment. First this segment is synced,
+//! then `base` is replaced atomically, and only then files are removed. So a crash leaves either the old or the new
+//! beginning; files before the beginning are not read.
 
 use super::base::{Base, Retention, Start};
 use super::checkpoint::Checkpoint;
@@ -19,8 +19,8 @@ use super::{Disk, DiskNews, Journal, JournalError, JournalId, JournalTrouble};
 use fixwire_protocol::time::{Nanos, Timestamp};
 
 impl Base {
-    /// The base after retiring everything before `first`, and removing segments closed before `remove_before`. `look`
-    /// finds the checkpoint at the beginning of a segment.
+    /// The base after everything before `first` was retired, and after segments closed before `remove_before` were
+    /// removed. `look` returns the checkpoint at the beginning of a segment.
     pub(super) fn next(
         before: Option<Self>,
         first: Start,
@@ -41,22 +41,22 @@ impl Base {
     }
 }
 
-/// Maximum number of failures kept until they are reported.
+/// Maximum number of errors that are kept until they are reported.
 const MOST_UNTOLD: usize = 16;
 
 impl<D: Disk> Journal<D> {
-    /// Checks for segments that no session needs, and keeps errors for [`troubles`](Self::troubles).
+    /// Retires segments that no session needs. Errors are kept for [`troubles`](Self::troubles).
     #[cold]
     pub(super) fn retire_and_tell(&mut self, policy: Retention, now: Timestamp) {
         let retired = self.retire(policy, now);
-        // Those records would count as synced the next time.
+        // After this error, records would count as synced although they are not.
         self.poisoned |= matches!(retired, Err(JournalError::Unsynced { .. }));
         if let Err(error) = retired {
             self.keep_untold(Untold::Retiring(error));
         }
     }
 
-    /// Keeps errors until they are requested, which not every caller does.
+    /// Keeps an error until [`troubles`](Self::troubles) is called. Not every caller calls it.
     pub(super) fn keep_untold(&mut self, untold: Untold) {
         if self.troubles.len() == MOST_UNTOLD {
             self.troubles.remove(0);
@@ -70,7 +70,8 @@ impl<D: Disk> Journal<D> {
             let age = i64::try_from(age.0).unwrap_or(i64::MAX);
             Timestamp(now.0.saturating_sub(age))
         };
-        // Notes do not expire, but those in two checkpoints are no longer needed. The segments before which they are.
+        // Notes do not expire, but notes that two checkpoints include are no longer needed. `settled` is the segment
+        // before which these notes are.
         let settled = self.disk.settled().or(self.recalled);
         let (mut needed, mut noted) = (None::<u32>, None);
         for session in 0..self.sessions.len() {
@@ -111,8 +112,8 @@ impl<D: Disk> Journal<D> {
             .retire(segment, start, policy.keep.map(before), policy.compress)
     }
 
-    /// Messages of a session before this MsgSeqNum are no longer requested: a link with all frames written keeps no
-    /// segment. Applies until the session's next reset.
+    /// Allows to drop the messages of a session before this MsgSeqNum, because nobody will request them. So a link
+    /// whose frames are all written keeps no segment. Applies until the next reset of the session.
     #[inline]
     pub fn release_before(&mut self, session: JournalId, seq: u64) {
         if let Some(known) = self.sessions.get_mut(session.0 as usize) {
@@ -120,7 +121,7 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// The segment of a session's first message from this MsgSeqNum on, or of an earlier one.
+    /// The segment with the session's first message from this MsgSeqNum on, or an earlier segment.
     fn segment_of(&mut self, session: usize, seq: u64) -> Result<Option<u32>, JournalError> {
         let begin = self.positions().0;
         let Some(mut place) = self.sessions[session].index.at_or_above(seq, begin) else {
@@ -135,7 +136,7 @@ impl<D: Disk> Journal<D> {
         Ok(Some(place.1.segment()))
     }
 
-    /// The segment of the oldest message of a session that can be resent.
+    /// The segment with the oldest message of a session that can still be resent.
     fn oldest_needed(&mut self, session: usize) -> Result<Option<u32>, JournalError> {
         let needed_from = self.sessions[session].needed_from;
         if needed_from > 0 {
@@ -149,7 +150,7 @@ impl<D: Disk> Journal<D> {
         if first >= begin {
             return Ok(Some(first.segment()));
         }
-        // Its first messages were removed; the remaining ones show where they begin. Done once.
+        // The first messages of the session were removed. Find where the remaining ones begin; this is done once.
         let Some(mut place) = index.at_or_above(0, begin) else {
             return Ok(None);
         };
@@ -163,25 +164,25 @@ impl<D: Disk> Journal<D> {
         Ok(Some(place.1.segment()))
     }
 
-    /// Reports that stored messages could not be read, with the next [`troubles`](Self::troubles): for callers that
-    /// get such an error and continue.
+    /// Adds a failure to read stored messages to the next [`troubles`](Self::troubles). For callers that get such an
+    /// error and continue.
     #[cold]
     pub fn report_unread(&mut self, error: JournalError) {
         self.keep_untold(Untold::Reading(error));
     }
 
-    /// Whether [`troubles`](Self::troubles) may report something: checked in every turn.
+    /// Whether [`troubles`](Self::troubles) may have something to report. Called in every turn.
     #[inline]
     pub fn has_troubles(&self) -> bool {
         !self.troubles.is_empty() || self.disk.has_news()
     }
 
-    /// Faults of the files since the last call. The journal itself continues. Checks old segments again when more of
-    /// them may be retired.
+    /// Faults of the files since the last call. The journal itself still works. If more old segments may be retired
+    /// now, they are checked again.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unsynced`], after which the journal does not continue.
+    /// [`JournalError::Unsynced`]; after it the journal cannot continue.
     #[cold]
     pub fn troubles(&mut self, now: Timestamp) -> Result<Vec<JournalTrouble>, JournalError> {
         let DiskNews {

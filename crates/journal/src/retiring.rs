@@ -1,4 +1,4 @@
-//! The thread that retires old segments of a directory: one task at a time.
+//! The thread that retires old segments of a directory. It does one task at a time.
 
 use super::JournalError;
 use super::watch::SharedNews;
@@ -10,17 +10,18 @@ use std::thread::JoinHandle;
 const IDLE: u8 = 0;
 /// A thread is working.
 const WORKS: u8 = 1;
-/// A thread is working, and more was requested since.
+/// A thread is working, and more work was requested meanwhile.
 const ASKED: u8 = 2;
 
-/// Retires old segments in the background. Dropping it waits for the thread.
+/// Retires old segments in the background. Dropping this value waits for the thread.
 #[derive(Debug, Default)]
 pub(super) struct Retiring {
     thread: Option<JoinHandle<Result<(), JournalError>>>,
     state: Arc<AtomicU8>,
 }
 
-/// Called when the thread has exited for any reason.
+/// Records, when the thread exits for whatever reason, that it is idle. If more work was requested meanwhile, reports
+/// that too.
 struct Ends {
     state: Arc<AtomicU8>,
     news: SharedNews,
@@ -35,13 +36,13 @@ impl Drop for Ends {
 }
 
 impl Retiring {
-    /// Starts `work` unless an earlier one is running: then the news report when to try again. Returns the result of
-    /// the earlier one.
+    /// Starts `work`, unless earlier work is still running; in that case the news report when to try again. Returns
+    /// the result of the earlier work.
     ///
     /// # Errors
     ///
-    /// The error of the earlier work, or of starting a thread for this one. After [`JournalError::Unsynced`] nothing is
-    /// started.
+    /// The error of the earlier work, or of starting a thread for this work. After [`JournalError::Unsynced`] nothing
+    /// is started.
     pub(super) fn begin(
         &mut self,
         news: &SharedNews,
@@ -54,7 +55,7 @@ impl Retiring {
             return Ok(());
         }
         let last = match self.thread.take() {
-            // A panicking thread has already reported it.
+            // A panic of the thread has been reported already.
             Some(thread) => thread.join().unwrap_or(Ok(())),
             None => Ok(()),
         };
@@ -70,7 +71,7 @@ impl Retiring {
             let _ends = ends;
             work()
         });
-        // Without a thread, its data was dropped: so the state is idle again.
+        // If no thread was started, its data was dropped, so the state is idle again.
         let thread = thread.map_err(JournalError::io("start", "a thread of the journal"))?;
         self.thread = Some(thread);
         last

@@ -1,4 +1,4 @@
-//! Salvages a damaged journal: cuts it at the damage, and reports the loss.
+//! Salvages a damaged journal: cuts it off at the damage, and reports what was lost.
 //!
 //! ```text
 //!   kept                 damage    still read, but no part of the journal any more
@@ -6,8 +6,9 @@
 //!                       cut       each session continues with the sequence numbers of the last one
 //! ```
 //!
-//! Records after the damage cannot be appended to those before it, since something between them is missing. But they
-//! show the highest sequence numbers, so that none is used twice and no delivered order is requested again.
+//! Records after the damage cannot be appended to the records before it, because something between them is missing.
+//! But they show the highest sequence numbers. With these, no MsgSeqNum is used twice, and no delivered order is
+//! requested again.
 
 mod behind;
 mod plan;
@@ -35,19 +36,19 @@ use super::{
     SequenceCounters, Start, newest,
 };
 
-/// The name of the file that marks a journal during salvage; it has the path of the copy.
+/// The name of the file that marks a journal while it is being salvaged. The file has the path of the copy.
 pub(super) const MARK: &str = "salvage";
 
-/// The actions of a salvage, done or planned.
+/// What a salvage did, or would do.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Salvaged {
-    /// Why the journal does not open.
+    /// Why the journal cannot be opened.
     pub damage: Damage,
     /// The copy of all files, made before any change; `None` when nothing was changed.
     pub copy: Option<PathBuf>,
-    /// The journal's new first segment, if earlier messages can no longer be resent.
+    /// The journal's new first segment, if older messages can no longer be resent.
     pub begins_at: Option<u32>,
-    /// The position after the last record kept; `None` without one.
+    /// The position after the last record that was kept; `None` if none was kept.
     pub kept_to: Option<JournalPosition>,
     /// Number of records kept.
     pub kept: u64,
@@ -57,40 +58,41 @@ pub struct Salvaged {
     pub readable: u64,
     /// Sessions with lost records.
     pub sessions: Vec<LostSession>,
-    /// Sessions without lost records, as far as known: their sequence numbers are unchanged.
+    /// Sessions that have lost no record, as far as known. Their sequence numbers are unchanged.
     pub others: Vec<(String, SequenceCounters)>,
     /// Number of lost notes of the application.
     pub notes: u64,
 }
 
-/// The loss of a session.
+/// What a session has lost.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LostSession {
-    /// Its name; `None` if the record with the name is lost. Such a session is no longer in the journal.
+    /// Name of the session; `None` if the record with the name is lost. Such a session is no longer in the journal.
     pub name: Option<String>,
-    /// Its sequence numbers at the cut.
+    /// The session's sequence numbers at the cut.
     pub kept: SequenceCounters,
-    /// Its sequence numbers after the last readable record: it continues with these.
+    /// The session's sequence numbers after its last readable record. The session continues with them.
     pub next: SequenceCounters,
-    /// When those sequence numbers began.
+    /// Time at which those sequence numbers began.
     pub began: Timestamp,
 }
 
 impl LostSession {
-    /// The first and the last MsgSeqNum that it sent and the journal no longer has; `None` without
-    /// any.
+    /// The first and the last MsgSeqNum that the session sent and that the journal no longer has; `None` if nothing
+    /// is missing.
     #[must_use]
     pub fn sent(&self) -> Option<(u64, u64)> {
         self.range(self.kept.next_out, self.next.next_out)
     }
 
-    /// The first and the last MsgSeqNum that it received and the journal no longer has.
+    /// The first and the last MsgSeqNum that the session received and that the journal no longer has; `None` if
+    /// nothing is missing.
     #[must_use]
     pub fn received(&self) -> Option<(u64, u64)> {
         self.range(self.kept.next_in, self.next.next_in)
     }
 
-    /// Whether its sequence numbers were reset in a record that is lost.
+    /// Whether a lost record has reset the session's sequence numbers.
     #[must_use]
     pub fn was_reset(&self) -> bool {
         self.kept.epoch != self.next.epoch
@@ -102,21 +104,21 @@ impl LostSession {
     }
 }
 
-/// Makes the journal of a directory usable again. First copies all of its files to a folder next to it, named after
-/// `now`; with `dry_run` nothing is changed.
+/// Makes the journal in a directory usable again. First copies all of its files to a folder next to the directory,
+/// named after `now`. With `dry_run` nothing is changed.
 ///
-/// Keeps the records before the damage, and drops the ones after it. If the journal has a complete
-/// [checkpoint](super::Retention) after the damage, and no notes of an application, it begins there instead, and only
-/// older messages for resends are lost. Each session continues with the highest sequence numbers found in any record,
-/// lost or not.
+/// The records before the damage are kept, the records after it are dropped. But if the journal has a complete
+/// [checkpoint](super::Retention) after the damage, and has no notes of an application, the journal begins there
+/// instead, and only older messages for resends are lost. Each session continues with the highest sequence numbers
+/// found in any record, lost or not.
 ///
-/// `durability` is that of the engine that wrote it: with [`Durability::Disk`] some journals are usable that are
-/// otherwise refused. `None` if unknown; those are then refused here.
+/// `durability` is the durability of the engine that wrote the journal. With [`Durability::Disk`], some journals can
+/// be used that would otherwise be refused. With `None` (unknown), these journals are refused here.
 ///
 /// # Errors
 ///
-/// [`JournalError::Locked`] while an engine has it open, [`JournalError::Sound`] if it is intact,
-/// [`JournalError::Salvaging`] after an interrupted salvage, or a system error.
+/// [`JournalError::Locked`] while an engine has the journal open; [`JournalError::Sound`] if it is intact;
+/// [`JournalError::Salvaging`] after an interrupted salvage; or a system error.
 pub fn salvage(
     directory: &Path,
     durability: Option<Durability>,
@@ -152,7 +154,7 @@ pub fn salvage(
     Ok(salvaged)
 }
 
-/// Refuses a half-salvaged journal: its sequence numbers may be those of the cut.
+/// Refuses a journal whose salvage was interrupted, because its sequence numbers may still be those of the cut.
 pub(super) fn refuse_mark(directory: &Path) -> Result<(), JournalError> {
     match fs::read(directory.join(MARK)) {
         Ok(copy) => Err(JournalError::Salvaging {
@@ -191,7 +193,7 @@ fn copy(directory: &Path, now: Timestamp) -> Result<PathBuf, JournalError> {
         ))?;
     let copied = copy_files(&directory, &target);
     if copied.is_err() {
-        // An incomplete copy is useless. If it cannot be removed, it was never marked as a copy.
+        // An incomplete copy is useless. If it cannot be removed, nothing refers to it as a copy.
         let _ = fs::remove_dir_all(&target);
     }
     copied.map(|()| target)
@@ -203,7 +205,7 @@ fn copy_files(from: &Path, to: &Path) -> Result<(), JournalError> {
         let entry = entry.map_err(JournalError::io("list", &name))?;
         let path = entry.path();
         let failed = || JournalError::io("copy", path.display().to_string());
-        // The reserve for a full disk contains nothing.
+        // The files of the reserve contain nothing.
         let is_reserve = path.extension().is_some_and(|it| it == RESERVE_SUFFIX);
         if entry.file_type().map_err(failed())?.is_file() && !is_reserve {
             let copy = to.join(entry.file_name());
@@ -216,8 +218,8 @@ fn copy_files(from: &Path, to: &Path) -> Result<(), JournalError> {
     to.parent().map_or(Ok(()), sync_names)
 }
 
-/// Changes the files according to the plan. The file that names the newest segment comes last, so that until then the
-/// journal does not open.
+/// Changes the files as planned. The file with the number of the newest segment is written last; until then the
+/// journal cannot be opened.
 fn cut(directory: &Path, plan: &Plan) -> Result<(), JournalError> {
     let kept_part = plan.kept.as_ref();
     let last = kept_part.map(|kept| kept.end.segment());
@@ -228,7 +230,7 @@ fn cut(directory: &Path, plan: &Plan) -> Result<(), JournalError> {
         }
     }
     if last.is_none() {
-        // A new journal begins with segment 1: earlier retired segments are not part of it.
+        // The new journal begins with segment 1, so segments that were retired earlier are not part of it.
         for number in list_all(directory, 0)? {
             remove(&segment_path(directory, number).with_extension("fwz"))?;
         }
@@ -267,7 +269,7 @@ fn cut(directory: &Path, plan: &Plan) -> Result<(), JournalError> {
     newest::write(directory, last.unwrap_or(0))
 }
 
-/// Opens the kept part, and sets each session to its highest sequence numbers.
+/// Opens the part that was kept, and sets each session to its highest sequence numbers.
 fn go_on(disk: Directory, plan: &Plan, sessions: &[LostSession]) -> Result<(), JournalError> {
     let usual = JournalConfig {
         index_entries: 2,
@@ -283,7 +285,7 @@ fn go_on(disk: Directory, plan: &Plan, sessions: &[LostSession]) -> Result<(), J
     let (mut journal, _) = Journal::open(disk, config)?;
     for session in sessions {
         let Some(name) = &session.name else { continue };
-        // If their epoch differs, this is when they began.
+        // If the epoch differs, the sequence numbers began at this time.
         let wall = session.began;
         let id = journal.register(wall, name)?;
         journal.set(wall, id, session.next, "")?;
@@ -329,7 +331,7 @@ impl Plan {
             if last.name.as_deref().is_some_and(is_notes) {
                 salvaged.notes = last.counters.next_out.saturating_sub(kept.next_out);
             } else if last.name.as_deref().is_some_and(|name| !is_session(name)) {
-                // The session for operations without a session has no sequence numbers.
+                // The session name for operators has no sequence numbers.
             } else if before.is_none() || kept != last.counters {
                 salvaged.sessions.push(LostSession {
                     name: last.name.clone(),

@@ -12,19 +12,19 @@
 //!    40    24  zero
 //! ```
 //!
-//! All integers are little-endian. Nothing in the header depends on when the previous segment ends, so that another
-//! thread can write and sync it before the segment is needed. The previous salt here and the index of each record link
-//! the segments.
+//! All integers are little-endian. Nothing in the header depends on where the previous segment ends, so another
+//! thread can write and sync the header before the segment is needed. Two things link the segments: the salt of the
+//! previous segment in the header, and the index in each record.
 
 use super::error::{Damage, JournalError};
 
-/// Size of a segment's header: the offset of its first record.
+/// Size of a segment's header. This is also the offset of the first record.
 pub const HEADER: usize = 64;
 /// Magic bytes at the start of every segment.
 pub const MAGIC: [u8; 8] = *b"FXWJRNL\x1a";
-/// The version of the segment format, the only one that this code reads.
+/// The version of the segment format. This code reads no other version.
 pub const VERSION: u32 = 1;
-/// Segments are a multiple of this many bytes.
+/// The length of a segment is a multiple of this number of bytes.
 pub const SEGMENT_GRAIN: usize = 4096;
 
 const VERSION_AT: usize = 8;
@@ -35,12 +35,12 @@ const SALT_AT: usize = 24;
 const PREVIOUS_SALT_AT: usize = 32;
 const ZERO_AT: usize = 40;
 
-/// A position in the journal: segment and offset. Later positions are greater.
+/// A position in the journal: a segment, and an offset in it. A later position is greater.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct JournalPosition(u64);
 
 impl JournalPosition {
-    /// Before everything; there is no record here.
+    /// The position before everything; no record is at this position.
     pub const START: Self = Self(0);
 
     /// Offset `offset` in segment `segment`.
@@ -77,18 +77,18 @@ impl JournalPosition {
 /// The header of a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SegmentHeader {
-    /// Its number.
+    /// The number of the segment.
     pub number: u32,
-    /// Its length in bytes.
+    /// The length of the segment in bytes.
     pub length: u32,
-    /// Seeds the CRC of its records.
+    /// The seed of the CRCs of the segment's records.
     pub salt: u64,
     /// The salt of the segment before it.
     pub previous_salt: u64,
 }
 
 impl SegmentHeader {
-    /// Its 64 bytes.
+    /// The 64 bytes of the header.
     #[must_use]
     pub fn to_bytes(self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
@@ -103,7 +103,7 @@ impl SegmentHeader {
         bytes
     }
 
-    /// Reads the header of a segment with this expected number and previous salt.
+    /// Reads the header of a segment, which must have this number and this previous salt.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl SegmentHeader {
     }
 }
 
-/// Refuses a header of another version. Version 0 does not exist: that is damage.
+/// Refuses a header with another version. Version 0 does not exist, so it is treated as damage.
 pub(super) fn check_version(head: &[u8; HEADER], file: &str) -> Result<(), JournalError> {
     match word(head, VERSION_AT) {
         VERSION => Ok(()),
@@ -197,7 +197,7 @@ pub(super) fn check_version(head: &[u8; HEADER], file: &str) -> Result<(), Journ
 }
 
 impl SegmentHeader {
-    /// The fields of a header with a valid checksum, at any position; `None` if damaged.
+    /// The fields of a header whose checksum is correct, wherever it is; `None` if it is damaged.
     pub(super) fn parse(head: &[u8; HEADER]) -> Option<Self> {
         let whole = head[..8] == MAGIC
             && word(head, VERSION_AT) == VERSION
@@ -231,7 +231,7 @@ pub(super) fn long(bytes: &[u8], at: usize) -> u64 {
 
 /// The offset of the first byte that is not zero.
 pub(super) fn first_not_zero(bytes: &[u8]) -> Option<usize> {
-    // By page first: almost always all bytes are zero.
+    // Search by page first, because almost always all bytes are zero.
     let page = bytes
         .chunks(4096)
         .position(|page| page.iter().any(|&byte| byte != 0))?;

@@ -7,30 +7,31 @@
 //!                  read                   newest
 //! ```
 //!
-//! The newest stay mapped: an append never has to map anything. Readers map the older ones they need, and those read
-//! last stay mapped until others are needed. A ring of memory has no files, so all of its segments count as newest.
+//! The newest segments stay mapped, so that an append never has to map anything. Readers map the older segments that
+//! they need; those read last stay mapped until others are needed. A ring in memory has no files, so all of its
+//! segments count as newest.
 
 use super::segment::{HEADER, SegmentHeader};
 use super::{Damage, Disk, JournalError, Segment};
 use std::collections::VecDeque;
 
-/// Number of newest segments that stay mapped: the current one, and the one before, where recently sent messages may
-/// wait.
+/// Number of the newest segments that stay mapped: the current one and the one before it, where recently sent
+/// messages may wait.
 const NEWEST: usize = 2;
-/// Maximum number of older segments mapped at a time: a resend needs two consecutive ones, and two resends of different
-/// days should not unmap each other's.
+/// Maximum number of older segments that are mapped at a time. A resend needs two consecutive segments, and two
+/// resends of different days should not unmap each other's segments.
 const READ: usize = 4;
 
-/// A segment of the journal, mapped or not.
+/// A segment that the journal has, mapped or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
     /// Its length in bytes.
     pub(super) length: u32,
-    /// The salt in its header, which identifies the file.
+    /// The salt in the segment's header. It identifies the file.
     pub(super) salt: u64,
 }
 
-/// The segments of a journal, from the first that recovery would read to the current one.
+/// The segments of a journal, from the first one that recovery would read to the current one.
 #[derive(Debug)]
 pub(super) struct Segments<S> {
     /// Mapped segments; the last one is the current one.
@@ -39,16 +40,16 @@ pub(super) struct Segments<S> {
     last: u32,
     /// Number of the first segment.
     first: u32,
-    /// From the first to the last.
+    /// All segments, from the first to the last.
     kept: VecDeque<Kept>,
-    /// Mapped for readers. The most recently used one is last.
+    /// Segments that are mapped for readers. The most recently used one is last.
     read: Vec<(u32, S)>,
-    /// Number of newest segments that stay mapped.
+    /// Number of the newest segments that stay mapped.
     most: usize,
 }
 
 impl<S: Segment> Segments<S> {
-    /// Empty; the first segment will have this number.
+    /// No segments; the first one will have this number.
     pub(super) fn new(first: u32) -> Self {
         Self {
             newest: VecDeque::with_capacity(NEWEST + 1),
@@ -98,12 +99,12 @@ impl<S: Segment> Segments<S> {
         self.newest.back_mut().expect("a journal has a segment")
     }
 
-    /// None is ever unmapped: they are not files that could be mapped again.
+    /// Keeps all segments mapped, for segments that are not files and could not be mapped again.
     pub(super) fn keep_all_mapped(&mut self) {
         self.most = usize::MAX;
     }
 
-    /// Adds the next segment, which is now the current one; returns one that need not stay mapped.
+    /// Adds the next segment, which becomes the current one. Returns a segment that need not stay mapped any more.
     pub(super) fn push(&mut self, segment: S, salt: u64) -> Option<S> {
         let length = segment.bytes().len() as u32;
         self.kept.push_back(Kept { length, salt });
@@ -116,7 +117,7 @@ impl<S: Segment> Segments<S> {
         }
     }
 
-    /// Drops the first segment; returns it if it is mapped.
+    /// Removes the first segment; returns it if it is mapped.
     pub(super) fn pop_first(&mut self) -> Option<S> {
         self.kept.pop_front()?;
         self.first += 1;
@@ -132,7 +133,7 @@ impl<S: Segment> Segments<S> {
     ///
     /// # Errors
     ///
-    /// When it cannot be mapped, and [`JournalError::Damaged`] when another file has its name.
+    /// The segment cannot be mapped; or [`JournalError::Damaged`] when another file has its name.
     #[inline]
     pub(super) fn get<'s, D: Disk<Segment = S>>(
         &'s mut self,
@@ -152,7 +153,7 @@ impl<S: Segment> Segments<S> {
         match self.read.iter().position(|(known, _)| *known == number) {
             Some(at) => self.read[at..].rotate_left(1),
             None => {
-                // Before the next one is mapped, so that there are never more.
+                // Remove one before the next one is mapped, so that there are never more.
                 if self.read.len() == READ {
                     self.read.remove(0);
                 }
@@ -164,7 +165,7 @@ impl<S: Segment> Segments<S> {
         Ok(self.read.last_mut().map(|(_, segment)| segment))
     }
 
-    /// The segment with this number if it stays mapped; `None` for older ones.
+    /// The segment with this number, if it is one of the newest; `None` for older ones.
     pub(super) fn newest(&self, number: u32) -> Option<&S> {
         let at = (self.last - number.min(self.last)) as usize;
         self.newest
@@ -182,7 +183,7 @@ impl<S: Segment> Segments<S> {
     }
 }
 
-/// Whether a file that is mapped again is the one that was read before.
+/// Checks that a file that is mapped again is the one that was read before.
 fn check(bytes: &[u8], number: u32, kept: Kept, file: &str) -> Result<(), JournalError> {
     let head = bytes.first_chunk::<HEADER>().and_then(SegmentHeader::parse);
     let is_same = head.is_some_and(|head| (head.number, head.salt) == (number, kept.salt));

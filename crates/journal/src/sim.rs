@@ -1,11 +1,11 @@
 //! A disk in memory that loses in a crash what a real disk may lose.
 //!
-//! It keeps two images of each segment: the system's cache (`cached`) and the content of the disk (`durable`). A sync
-//! copies one to the other; a power cut picks for each page, and each 512 bytes of it, one of the two. The end of the
-//! process alone keeps everything cached.
+//! The disk keeps two images of each segment: the content of the system's cache (`cached`), and the content of the
+//! disk (`durable`). A sync copies the cache to the disk. A power cut picks one of both images, separately for each
+//! page and for each 512 bytes of a page. When only the process ends, everything in the cache is kept.
 //!
-//! As on a real disk, another thread may create the next segment ahead, in steps between the operations of the engine:
-//! it succeeds, is late, or fails.
+//! As on a real disk, another thread may create the next segment ahead of its use. It works in steps between the
+//! engine's operations; it succeeds, is late, or fails.
 
 mod copy;
 mod segment;
@@ -37,33 +37,33 @@ pub struct SimDisk {
 struct State {
     files: BTreeMap<u32, File>,
     operations: u64,
-    /// From this operation on, nothing has an effect.
+    /// From this operation on, operations have no effect.
     stop_at: Option<u64>,
-    /// The sync with this number, from 0, fails; later ones succeed.
+    /// The sync with this number, counted from 0, fails; later syncs succeed.
     fail_sync: Option<u64>,
     syncs: u64,
-    /// Number of new segments that fit; unlimited if `None`.
+    /// Number of new segments that fit on the disk; `None` means unlimited.
     room: Option<u32>,
     salts: u64,
-    /// Random source for pages that the system writes by itself; `None` for never.
+    /// Random numbers that decide when the system writes a page by itself; `None` if it never does.
     write_back: Option<Random>,
-    /// Where the journal begins: in the cache, and on disk.
+    /// The base, in the cache and on disk.
     base: [Option<Base>; 2],
-    /// The newest segment created: in the cache, and on disk.
+    /// The number of the newest segment, in the cache and on disk.
     newest: [Option<u32>; 2],
-    /// Removed files whose names are still on disk.
+    /// Files that were removed, but whose names are still on disk.
     removed: BTreeMap<u32, File>,
-    /// Segments that are no longer files: removed or compressed. Only checks read them.
+    /// Segments that were removed or compressed, so that they are no longer files. Only checks read them.
     attic: BTreeMap<u32, File>,
-    /// Random source for the thread that creates segments ahead; `None` without one.
+    /// Random numbers for the thread that creates segments ahead; `None` without such a thread.
     maker: Option<Random>,
-    /// The disk that it works on.
+    /// The segment that this thread is creating.
     job: Option<Job>,
     checkpoints: states::Checkpoints,
     mapped: segment::Mapped,
 }
 
-/// A segment being created ahead.
+/// A segment that is being created ahead of its use.
 #[derive(Clone, Debug)]
 struct Job {
     number: u32,
@@ -71,27 +71,27 @@ struct Job {
     header: [u8; HEADER],
     /// Number of steps done, of [`STEPS`].
     steps: u32,
-    /// Whether it finds no space.
+    /// Whether the creation fails because there is no space.
     fails: bool,
 }
 
 /// Number of steps to create a segment: create, allocate, header, sync, rename, sync of the directory.
 const STEPS: u32 = 6;
-/// The step that renames the file, from 1.
+/// Which of these steps renames the file, from 1.
 const RENAME: u32 = 5;
 
 #[derive(Clone, Debug)]
 struct File {
     cached: Vec<u8>,
     durable: Vec<u8>,
-    /// Pages that a sync would write. After a failed sync they count as clean nevertheless.
+    /// Pages that a sync would write. After a failed sync they nevertheless count as clean.
     dirty: Vec<bool>,
-    /// Whether its name survives a power failure.
+    /// Whether the name of the file survives a power failure.
     named: bool,
 }
 
 impl File {
-    /// A segment that is complete on disk, but its name is not.
+    /// A segment that is complete on disk, except that its name is not on disk.
     fn made(len: usize, header: &[u8; HEADER]) -> Self {
         let mut bytes = vec![0; len];
         bytes[..HEADER].copy_from_slice(header);
@@ -103,7 +103,7 @@ impl File {
         }
     }
 
-    /// Writes a page to the disk.
+    /// Writes a page to the disk image.
     fn write(&mut self, page: usize, bytes: &[u8]) {
         let range = page * PAGE..((page + 1) * PAGE).min(bytes.len());
         if self.durable.len() < range.end {
@@ -114,7 +114,8 @@ impl File {
 }
 
 impl State {
-    /// Counts an operation; false when the machine has stopped. Meanwhile the thread that creates segments progresses.
+    /// Counts an operation; returns false when the machine has stopped. The thread that creates segments makes
+    /// progress meanwhile.
     fn goes_on(&mut self) -> bool {
         self.operations += 1;
         let goes_on = self.stop_at.is_none_or(|stop| self.operations <= stop);
@@ -147,7 +148,7 @@ impl State {
         }
     }
 
-    /// Renames a segment, replacing one with that name.
+    /// Gives a segment its name; replaces a segment that has the name.
     fn name(&mut self, number: u32, mut file: File) {
         file.named = self.files.get(&number).is_some_and(|old| old.named);
         self.files.insert(number, file);
@@ -162,7 +163,7 @@ impl State {
     }
 }
 
-/// Whether an event with probability one in eight happens; never without random numbers.
+/// Whether an event with a probability of one in eight happens. Without random numbers it never happens.
 fn one_in_eight(random: &mut Option<Random>) -> bool {
     random.as_mut().is_some_and(|it| it.one_in(8))
 }
@@ -175,7 +176,7 @@ impl SimDisk {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A test that panicked elsewhere does not make the bytes wrong.
+        // A panic in a test elsewhere does not make the data wrong.
         self.state
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -187,13 +188,15 @@ impl SimDisk {
         self.state().operations
     }
 
-    /// Stops the machine after this number of operations: later ones change nothing, and those that can fail do.
+    /// Stops the machine after this number of operations. Later operations change nothing, and those that can fail do
+    /// so.
     pub fn stop_after(&self, operations: u64) {
         let mut state = self.state();
         state.stop_at = Some(state.operations + operations);
     }
 
-    /// Counts another operation of the machine, such as of its network; false when the machine has stopped.
+    /// Counts an operation of the machine that is not one of the disk, such as a write to its network. Returns false
+    /// when the machine has stopped.
     #[must_use]
     pub fn step(&self) -> bool {
         self.state().goes_on()
@@ -213,17 +216,17 @@ impl SimDisk {
         state.fail_sync.is_some_and(|nth| state.syncs > nth)
     }
 
-    /// From now on the system writes stored pages to disk at random times, by this seed; 0 ends it.
+    /// Lets the system write stored pages to disk at random times, determined by this seed; 0 ends this.
     pub fn write_back(&self, seed: u64) {
         self.state().write_back = (seed > 0).then(|| Random::new(seed));
     }
 
-    /// From now on a thread creates segments ahead, with random speed and failures, by this seed; 0 ends it.
+    /// Lets a thread create segments ahead, with a speed and failures determined by this seed; 0 ends this.
     pub fn make_ahead(&self, seed: u64) {
         self.state().maker = (seed > 0).then(|| Random::new(seed));
     }
 
-    /// The `nth` sync from now, 0 for the next, fails; later ones succeed.
+    /// Lets the `nth` sync from now on fail (0 is the next one); later syncs succeed.
     pub fn fail_sync(&self, nth: u64) {
         let mut state = self.state();
         state.fail_sync = Some(state.syncs + nth);
@@ -234,7 +237,8 @@ impl SimDisk {
         self.state().room = segments;
     }
 
-    /// The process was killed and starts again: stored data survives. The journal must have been dropped.
+    /// Simulates that the process was killed and starts again: stored data survives. The journal must have been
+    /// dropped before.
     pub fn end_process(&self) {
         let mut state = self.state();
         state.stop_at = None;
@@ -243,8 +247,8 @@ impl SimDisk {
         state.checkpoints.end_process();
     }
 
-    /// A power failure: `choose` picks which unsynced data survives. It gets a number of choices and returns one of
-    /// them, from 0. The journal must have been dropped.
+    /// Simulates a power failure. `choose` decides which unsynced data survives: it gets a number of choices, and
+    /// returns one of them, from 0. The journal must have been dropped before.
     pub fn cut_power(&self, mut choose: impl FnMut(usize) -> usize) {
         self.end_process();
         let mut state = self.state();
@@ -265,7 +269,7 @@ impl SimDisk {
         state.files.retain(|_, file| file.named || choose(2) == 1);
         for file in state.files.values_mut() {
             let mut image = file.durable.clone();
-            // A file that has its new length may still have none of its new bytes.
+            // A file may have its new length on disk, and yet none of its new bytes.
             if image.len() != file.cached.len() && (file.named || choose(2) == 1) {
                 image.resize(file.cached.len(), 0);
             }
@@ -363,8 +367,8 @@ impl Disk for SimDisk {
                 return Err(JournalError::io("allocate", self.name(number))(full));
             }
             for step in done + 1..=STEPS {
-                // The last steps are the rename and the sync of the directory; earlier steps use a temporary name,
-                // which opening ignores.
+                // The last steps are the rename and the sync of the directory. Before them, the file has a temporary
+                // name, which opening ignores.
                 if !state.goes_on() {
                     drop(state);
                     return Err(self.stopped(number));
@@ -405,7 +409,7 @@ impl Disk for SimDisk {
     }
 
     fn set_newest(&mut self, number: u32) -> Result<(), JournalError> {
-        // The file is renamed, then its directory is synced.
+        // The steps are: the file is renamed, then its directory is synced.
         for image in 0..2 {
             let mut state = self.state();
             if !state.goes_on() {
@@ -437,7 +441,7 @@ impl Disk for SimDisk {
             false => Checkpoint::peek(&state.files.get(&number)?.cached),
         };
         let base = Some(Base::next(state.base[0], first, remove_before, look));
-        // It is written aside and renamed; then the directory is synced.
+        // The steps are: the file is written under a temporary name, renamed, and then its directory is synced.
         let oldest = base.map_or(0, |base| base.oldest.segment);
         if !state.goes_on() {
             return Ok(());
@@ -455,7 +459,7 @@ impl Disk for SimDisk {
             .map(|file| *file.0)
             .collect();
         for number in gone {
-            // A segment is compressed into another file before it is removed, or only removed.
+            // A segment is only removed, or it is first compressed into another file.
             if number >= oldest && !(compress && state.goes_on()) {
                 continue;
             }

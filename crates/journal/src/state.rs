@@ -1,4 +1,4 @@
-//! The checkpoint file: the state folded from the notes before a segment.
+//! The checkpoint file: the application's state, computed from the notes before a segment.
 //!
 //! ```text
 //!  byte  size
@@ -21,19 +21,19 @@
 //!     8          the bytes
 //! ```
 //!
-//! All integers are little-endian. The file is written under a temporary name, synced, and renamed: a file with its
-//! final name is complete, unless it was damaged later.
+//! All integers are little-endian. The file is written under a temporary name, synced, and renamed. So a file with
+//! its final name is complete, unless it was damaged later.
 
 use super::JournalId;
 use super::error::Damage;
 use super::record::seed;
 use super::segment::{long, word};
 
-/// Suffix of its name.
+/// Extension of the file.
 pub(super) const SUFFIX: &str = ".fwk";
-/// Longest name of a state, bytes.
+/// Maximum length of the name of a state, bytes.
 pub const NAME: usize = 32;
-/// Size of a block of the state, bytes.
+/// Maximum size of a block of the state, bytes.
 pub(super) const BLOCK: usize = 1 << 20;
 
 const MAGIC: [u8; 8] = *b"FXWSTAT\x1a";
@@ -46,7 +46,7 @@ const HEAD: usize = 8;
 /// The header of a checkpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Head {
-    /// The segment that it precedes.
+    /// The segment to which the checkpoint belongs: it includes the notes before this segment.
     pub(super) segment: u32,
     pub(super) notes: JournalId,
     pub(super) salt: u64,
@@ -76,7 +76,7 @@ impl Head {
         bytes
     }
 
-    /// Reads the beginning of the file of a segment.
+    /// Reads the header at the beginning of the file that belongs to a segment.
     fn read(bytes: &[u8], segment: u32, file: &str) -> Result<Self, Damage> {
         let damage = |offset: usize, expected: String, found: String| Damage {
             file: file.to_owned(),
@@ -131,7 +131,7 @@ impl Head {
     }
 }
 
-/// Writes a checkpoint in pieces of at most a block.
+/// Writes a checkpoint in pieces; a piece is at most a block.
 pub(super) struct Writer<'p> {
     put: &'p mut dyn FnMut(&[u8]),
     salt: u64,
@@ -142,7 +142,7 @@ pub(super) struct Writer<'p> {
 }
 
 impl<'p> Writer<'p> {
-    /// Writes the header. Blocks have `limit` bytes, at most [`BLOCK`].
+    /// Writes the header. Blocks will have `limit` bytes, at most [`BLOCK`].
     pub(super) fn begin(head: &Head, limit: usize, put: &'p mut dyn FnMut(&[u8])) -> Self {
         put(&head.to_bytes());
         Self {
@@ -177,7 +177,7 @@ impl<'p> Writer<'p> {
         self.block.truncate(HEAD);
     }
 
-    /// Marks the file as complete. Returns its length.
+    /// Marks the file as complete. Returns its length in bytes.
     pub(super) fn end(mut self) -> u64 {
         if self.block.len() > HEAD {
             self.block();
@@ -195,7 +195,7 @@ fn block_crc(salt: u64, at: usize, bytes: &[u8]) -> u32 {
 ///
 /// # Errors
 ///
-/// The first wrong byte.
+/// The first byte that is wrong.
 pub(super) fn read(
     mut bytes: Vec<u8>,
     segment: u32,

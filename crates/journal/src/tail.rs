@@ -1,4 +1,4 @@
-//! Follows a journal that an engine writes, from another thread or process.
+//! Follows a journal that an engine is writing, from another thread or process.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -12,16 +12,16 @@ use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
 use super::segment::{HEADER, JournalPosition, check_version, long, word};
 use super::{JournalError, view::Record};
 
-/// The byte of the salt in a segment's header.
+/// Offset of the salt in a segment's header.
 const SALT_AT: usize = 24;
 
-/// Size of the first block read; each further one is twice as large.
+/// Size of the first block that is read. Each further block is twice as large.
 const FIRST_BLOCK: usize = 4096;
 /// Maximum block size, unless a record is longer.
 const LONGEST_BLOCK: usize = 1 << 18;
 
-/// Reads records as they are committed. Takes no lock, maps nothing, and has one block or record in memory; for a
-/// compressed segment all of it.
+/// Reads records when they are committed. Takes no lock and maps nothing. It keeps one block or record in memory; for
+/// a compressed segment, the whole segment.
 #[derive(Debug)]
 pub struct Tail {
     directory: PathBuf,
@@ -31,24 +31,25 @@ pub struct Tail {
     missed: Option<(u32, u32)>,
 }
 
-/// Bytes of the open segment as of their reading. Data uncommitted then may have been written since.
+/// A block of the open segment, as it was when it was read. Data that was not committed then may have been written
+/// since.
 #[derive(Debug, Default)]
 struct Block {
     at: u64,
     bytes: Vec<u8>,
-    /// The length of the next block.
+    /// The length of the next block to read.
     next: usize,
 }
 
 impl Block {
-    /// This number of bytes at this position, if all of them were read.
+    /// This number of bytes at this position, if the block has all of them.
     fn get(&self, at: u64, len: usize) -> Option<&[u8]> {
         let from = usize::try_from(at.checked_sub(self.at)?).ok()?;
         self.bytes.get(from..from.checked_add(len)?)
     }
 
-    /// Reads at least this number of bytes from this position. The position after the last block gets a larger one:
-    /// records are read in sequence.
+    /// Reads at least this number of bytes from this position. If the position follows the last block, the block
+    /// becomes larger, because records are read in sequence.
     fn read(&mut self, open: &Open, at: u64, least: usize) -> io::Result<()> {
         let goes_on = !self.bytes.is_empty() && at > self.at;
         self.next = match goes_on {
@@ -70,7 +71,7 @@ impl Block {
     }
 }
 
-/// The segment being read.
+/// The segment that is being read.
 #[derive(Debug)]
 pub(super) struct Open {
     bytes: Bytes,
@@ -103,12 +104,12 @@ impl Open {
         self.len
     }
 
-    /// The start value for its records' checksums.
+    /// The salt of the segment, which is the seed of its records' checksums.
     pub(super) fn salt(&self) -> u64 {
         self.salt
     }
 
-    /// Reads `into.len()` bytes from `at` on; false if there are fewer.
+    /// Reads `into.len()` bytes from `at` on; false if the segment has fewer.
     pub(super) fn read(&self, at: u64, into: &mut [u8]) -> io::Result<bool> {
         let there = at.saturating_add(into.len() as u64) <= self.len;
         if there {
@@ -121,7 +122,7 @@ impl Open {
 #[derive(Debug)]
 enum Bytes {
     File(File),
-    /// For a compressed file.
+    /// The content of a compressed file.
     Whole(Vec<u8>),
 }
 
@@ -140,7 +141,7 @@ impl Bytes {
 }
 
 impl Tail {
-    /// A reader of the journal in `directory` that begins at `from`: [`JournalPosition::START`], or the `end`
+    /// A reader for the journal in `directory`. It begins at `from`, which is [`JournalPosition::START`] or the `end`
     /// of a record.
     #[must_use]
     pub fn new(directory: &Path, from: JournalPosition) -> Self {
@@ -153,19 +154,19 @@ impl Tail {
         }
     }
 
-    /// The first and the last of the segments that were removed before they were read completely; `None` without any.
+    /// The first and the last of the segments that were removed before they were read completely; `None` if none was.
     #[must_use]
     pub fn missed(&self) -> Option<(u32, u32)> {
         self.missed
     }
 
-    /// The position after the last record read.
+    /// The position after the record that was read last.
     #[must_use]
     pub fn position(&self) -> JournalPosition {
         self.at
     }
 
-    /// The next record; `None` when no further one is committed yet.
+    /// The next record; `None` when no further record is committed yet.
     ///
     /// # Errors
     ///
@@ -182,7 +183,7 @@ impl Tail {
             let Some(next) = self.next_segment()? else {
                 return Ok(None);
             };
-            // The next segment has records, so this one gets no more; one may have arrived just now.
+            // The next segment has records, so this one gets no more. But one may have arrived just now.
             if self.length()? == 0 {
                 self.at = next.at;
                 self.open = next.open;
@@ -226,7 +227,8 @@ impl Tail {
         Ok(Some(record))
     }
 
-    /// Opens the segment of the position, or if it was removed, the first later one; false when it does not exist yet.
+    /// Opens the segment of the position. If that segment was removed, opens the first later one. Returns false when
+    /// the segment does not exist yet.
     fn open_segment(&mut self) -> Result<bool, JournalError> {
         let (bytes, len) = loop {
             if let Some(found) = find(&self.directory, self.at.segment())? {
@@ -237,7 +239,7 @@ impl Tail {
             let Some(base) = base.filter(|base| base.first.segment > number) else {
                 return Ok(false);
             };
-            // This one is in the list when it was compressed just now.
+            // The list includes this segment if it was compressed just now.
             let from = base.oldest.segment.max(number);
             let first = list_all(&self.directory, from)?.first().copied();
             let next = first.unwrap_or(base.first.segment);
@@ -275,8 +277,8 @@ impl Tail {
         Ok(length(&self.block))
     }
 
-    /// Reads the record with this length at the position; true if its checksum is right. False also for an impossible
-    /// length.
+    /// Reads the record of this length at the position. Returns whether its checksum is correct; false also for an
+    /// impossible length.
     fn read_record(&mut self, length: usize) -> Result<bool, JournalError> {
         let at = u64::from(self.at.offset());
         let Some(open) = &self.open else {
@@ -292,13 +294,13 @@ impl Tail {
             })
         };
         if !is_whole(&self.block) {
-            // The block may be older than the record.
+            // The block may have been read before the record was written, so read it again.
             self.block.read(open, at, length).map_err(self.failed())?;
         }
         Ok(is_whole(&self.block))
     }
 
-    /// A reader of the next segment, if it has a record.
+    /// A reader that begins with the next segment, if that segment has a record.
     fn next_segment(&self) -> Result<Option<Self>, JournalError> {
         let from = JournalPosition::new(self.at.segment() + 1, HEADER as u32);
         let mut next = Self::new(&self.directory, from);
@@ -329,7 +331,7 @@ fn find(directory: &Path, number: u32) -> Result<Option<(Bytes, u64)>, JournalEr
         Err(error) if is_missing(&error) => {}
         Err(error) => return Err(error),
     }
-    // It may have been retired.
+    // The segment may have been retired.
     let mut whole = Vec::new();
     match read_any(directory, number, &mut whole) {
         Ok(_) => {

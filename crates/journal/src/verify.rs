@@ -1,4 +1,4 @@
-//! Verifies a journal's files without changing them, and names the first damaged byte.
+//! Verifies the files of a journal without changing them, and finds the first damaged byte.
 
 use super::archive::{list_all, read_any, read_base};
 use super::error::Damage;
@@ -14,7 +14,7 @@ use fixwire_protocol::session::{RESET_DUE, RESET_OPEN};
 use fixwire_protocol::time::Timestamp;
 use std::path::Path;
 
-/// The contents of a journal, and its faults.
+/// What a journal contains, and what is wrong with it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Verified {
     /// Number of files read.
@@ -25,21 +25,21 @@ pub struct Verified {
     pub bytes: u64,
     /// The registered sessions, by their ids.
     pub sessions: Vec<String>,
-    /// The first byte that is not as the journal wrote it. Opening the journal cuts off an incomplete record at its
-    /// end; verify reports it nevertheless, because a flipped bit looks the same.
+    /// The first byte that is not as the journal wrote it. An incomplete record at the end, which opening the journal
+    /// would cut off, is reported too, because a flipped bit looks the same.
     pub bad: Option<Damage>,
-    /// Whether `bad` is such an incomplete record, which opening the journal would cut off.
+    /// Whether `bad` is an incomplete record at the end, which opening the journal would cut off.
     pub torn: bool,
 }
 
-/// Reads all segments of a directory and checks every byte: headers, records, the links between the segments, and that
+/// Reads all segments of a directory, and checks every byte: headers, records, the links between segments, and that
 /// everything after the last record of a segment is zero.
 ///
-/// Takes no lock and changes nothing. While an engine writes to the journal, its newest record may look incomplete.
+/// Takes no lock and changes nothing. While an engine writes to the journal, the newest record may look incomplete.
 ///
 /// # Errors
 ///
-/// When a file is unreadable, or accessible to other users. Faults inside the files are in [`Verified::bad`].
+/// A file cannot be read, or is accessible to other users. Faults inside the files are reported in [`Verified::bad`].
 pub fn verify(directory: &Path) -> Result<Verified, JournalError> {
     Ok(walk(directory, |_, _| Ok(()))?.0)
 }
@@ -47,18 +47,19 @@ pub fn verify(directory: &Path) -> Result<Verified, JournalError> {
 /// A session in a journal.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StoredSession {
-    /// Its name.
+    /// Name of the session.
     pub name: String,
-    /// Its sequence numbers; during a reset, those with which the next start begins.
+    /// Sequence numbers of the session. If a reset is in progress, the sequence numbers with which the next start
+    /// begins.
     pub counters: SequenceCounters,
-    /// Whether an operator has disabled it.
+    /// Whether an operator has disabled the session.
     pub disabled: bool,
-    /// Time of its last record.
+    /// Time of the session's last record.
     pub last: Option<Timestamp>,
 }
 
-/// The sessions of a journal that no engine has open, ordered by id; also other faults of the journal. Takes no lock
-/// and changes nothing.
+/// The sessions of a journal that no engine has open, by their ids; and what is wrong with the journal, if anything.
+/// Takes no lock and changes nothing.
 ///
 /// # Errors
 ///
@@ -68,7 +69,7 @@ pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified
     let (verified, known) = walk(directory, |record, names| {
         last.resize(names.len().max(last.len()), None);
         let effects = record.effects.map(|effect| effect.session);
-        // The checkpoint of a segment is no news of a session.
+        // The checkpoint at the start of a segment is no activity of a session.
         let about = (record.kind != RecordKind::Carried).then_some(record.session);
         for session in about.into_iter().chain(effects) {
             if let Some(last) = last.get_mut(session.0 as usize) {
@@ -94,8 +95,8 @@ pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified
     Ok((sessions.collect(), verified))
 }
 
-/// Reads all records of a directory in order, and passes each complete one to `each` with the names of the sessions so
-/// far. Also returns the state of the sessions at the end.
+/// Reads all records of a directory in order. Passes each complete record to `each`, with the names of the sessions
+/// known so far. Also returns the state of the sessions at the end.
 pub(super) fn walk(
     directory: &Path,
     mut each: impl FnMut(&Record<'_>, &[&str]) -> Result<(), JournalError>,
@@ -105,7 +106,7 @@ pub(super) fn walk(
         ..JournalConfig::default()
     };
     let base = read_base(directory)?;
-    // Before the names are listed: an engine may create a segment meanwhile.
+    // Read this before the names are listed, because an engine may create a segment meanwhile.
     let newest = newest_of(directory)?.unwrap_or(0);
     let oldest = base.map_or(Start::BEGIN, |base| base.oldest);
     let mut scan = Scan::new(config, base.map(|base| base.oldest));
@@ -124,7 +125,8 @@ pub(super) fn walk(
     }
     let missing = newest > numbers.last().copied().unwrap_or(0);
     let mut bytes = Vec::new();
-    // The last segment whose records do not end in zeros, unless something follows.
+    // The first damage, and whether it may be an incomplete record at the end. It is not one if a segment with
+    // records follows.
     let mut bad: Option<(Damage, bool)> = None;
     for (number, expected) in numbers.into_iter().zip(oldest.segment..) {
         let path = segment_path(directory, expected);

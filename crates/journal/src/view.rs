@@ -1,4 +1,4 @@
-//! A view of one record in place.
+//! A record, read in place.
 
 use super::JournalId;
 use super::carried::Carried;
@@ -7,33 +7,33 @@ use super::record::{EFFECT, Effect, EffectHead, Head, RECORD, RecordKind, padded
 use super::segment::{HEADER, JournalPosition, word};
 use fixwire_protocol::time::Timestamp;
 
-/// One record: a cause and its effects, borrowed from the journal.
+/// A record: a cause and its effects, borrowed from the journal.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// Its position.
+    /// The position of the record.
     pub at: JournalPosition,
-    /// The position after it.
+    /// The position after the record.
     pub end: JournalPosition,
     /// Number of earlier records.
     pub index: u64,
-    /// When it was written.
+    /// Time at which the record was written.
     pub wall: Timestamp,
-    /// The position up to which the journal was known to be on disk then.
+    /// The position up to which the journal was known to be on disk at that time.
     pub synced: JournalPosition,
     /// The session of the event.
     pub session: JournalId,
     /// The kind of event.
     pub kind: RecordKind,
-    /// The session's counters after it.
+    /// The session's sequence numbers after the event.
     pub counters: SequenceCounters,
     /// The inbound message, the session's name or the text of a note.
     pub body: &'a [u8],
-    /// The messages sent because of it.
+    /// The messages that were sent because of the event.
     pub effects: Effects<'a>,
 }
 
 impl<'a> Record<'a> {
-    /// The record with its fixed part at `at` of this segment, whose structure was checked.
+    /// The record whose fixed part is at `at` of this segment. Its structure was checked before.
     pub(super) fn view(bytes: &'a [u8], segment: u32, at: usize, head: &Head) -> Self {
         let end = at + head.length as usize;
         let effects = at + RECORD + padded(head.body as usize);
@@ -57,7 +57,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The name of its session, when the record carries it.
+    /// The name of the record's session, if the record contains it.
     #[must_use]
     pub fn session_name(&self) -> Option<&'a str> {
         match self.kind {
@@ -68,7 +68,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The messages sent in one record, in the order of writing.
+/// The messages in one record, in the order in which they were written.
 #[derive(Clone, Copy, Debug)]
 pub struct Effects<'a> {
     bytes: &'a [u8],
@@ -92,7 +92,7 @@ impl<'a> Iterator for Effects<'a> {
     }
 }
 
-/// The structurally valid records in one segment's bytes.
+/// The records in a segment's bytes, as long as their structure is valid.
 pub(super) fn records_of(bytes: &[u8], number: u32) -> impl Iterator<Item = Record<'_>> {
     let mut at = HEADER;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Detects journal files that are removed, replaced or truncated while in use.
+//! Detects that files of a journal are removed, replaced or truncated while the journal is in use.
 
 use crate::JournalError;
 use crate::disk::{DiskNews, DiskWakeUp};
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Number of files checked in one round: a journal may have thousands.
+/// Number of files that are checked in one round. A journal may have thousands of files.
 const ROUND: usize = 64;
 
-/// Faults of a journal's files while the journal itself still works.
+/// A fault of a journal's files. The journal itself still works.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum JournalTrouble {
@@ -27,9 +27,9 @@ pub enum JournalTrouble {
         /// The error.
         error: String,
     },
-    /// A checkpoint could not be used at the start: an older one was, or none.
+    /// A checkpoint could not be used at the start. An older checkpoint was used, or none.
     NotRecalled {
-        /// Its file.
+        /// File of the checkpoint.
         file: String,
         /// The fault.
         why: String,
@@ -39,9 +39,9 @@ pub enum JournalTrouble {
         /// The error.
         error: String,
     },
-    /// The next segment was created after [`JournalTrouble::NotMade`].
+    /// The next segment was created, after [`JournalTrouble::NotMade`] was reported.
     Made,
-    /// The disk has no room for the next segment: the journal uses its reserve.
+    /// The disk has no room for the next segment, so the journal uses its reserve.
     OnReserve {
         /// The journal's folder.
         folder: String,
@@ -54,7 +54,7 @@ pub enum JournalTrouble {
         /// The system error.
         error: String,
     },
-    /// The disk has room again after [`JournalTrouble::OnReserve`]: the reserve is complete.
+    /// The disk has room again, after [`JournalTrouble::OnReserve`] was reported, and the reserve is complete.
     ReserveRestored {
         /// The journal's folder.
         folder: String,
@@ -68,7 +68,7 @@ pub enum JournalTrouble {
         /// The threshold, bytes.
         below: u64,
     },
-    /// The disk has room again after [`JournalTrouble::LowSpace`].
+    /// The disk has room again, after [`JournalTrouble::LowSpace`] was reported.
     EnoughSpace {
         /// The journal's folder.
         folder: String,
@@ -82,16 +82,16 @@ pub enum JournalTrouble {
     },
     /// A file was removed, replaced or truncated.
     Altered {
-        /// Its path.
+        /// Path of the file.
         file: String,
-        /// The change to it.
+        /// What happened to the file.
         how: Alteration,
-        /// Number of further files with a change at the same time.
+        /// Number of other files that changed at the same time.
         more: usize,
     },
 }
 
-/// Errors not reported yet.
+/// An error that was not reported yet.
 #[derive(Debug)]
 pub(super) enum Untold {
     /// Old segments could not be retired.
@@ -100,24 +100,24 @@ pub(super) enum Untold {
     Reading(JournalError),
 }
 
-/// A change to a file in use.
+/// What happened to a file in use.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Alteration {
-    /// It no longer exists under its name.
+    /// The file no longer exists under its name.
     Removed,
-    /// Another file has its name.
+    /// Another file has its name now.
     Replaced,
     /// Its length changed.
     Resized {
-        /// Its length when the journal opened it, bytes.
+        /// Length of the file when the journal opened it, bytes.
         from: u64,
-        /// Its current length, bytes.
+        /// Present length of the file, bytes.
         to: u64,
     },
 }
 
 impl JournalTrouble {
-    /// Whether the journal uses its reserve from now on; `None` for other faults.
+    /// Whether the journal begins (true) or ceases (false) to use its reserve; `None` for other faults.
     #[must_use]
     pub fn on_reserve(&self) -> Option<bool> {
         match self {
@@ -214,8 +214,9 @@ impl fmt::Display for Alteration {
     }
 }
 
-/// When a file of this journal is truncated while in use, lets this process report it before it ends: one line on
-/// standard error, and exit code 1. For programs, which alone may decide how signals are handled.
+/// When a file of this journal is truncated while it is in use, lets the process report this before it ends: with one
+/// line on standard error, and exit code 1. For programs only, because a program alone may decide how signals are
+/// handled.
 ///
 /// # Errors
 ///
@@ -229,10 +230,10 @@ pub fn end_on_truncation(directory: &Path) -> io::Result<()> {
     ))
 }
 
-/// A file as known to the journal.
+/// A file in the state in which the journal knows it.
 #[derive(Clone, Debug)]
 struct Watched {
-    /// The segment's number, 0 for the lock.
+    /// Number of the segment; 0 for the lock file.
     number: u32,
     path: PathBuf,
     /// Device and inode.
@@ -249,20 +250,20 @@ impl Watched {
                 to: facts.len(),
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Alteration::Removed),
-            // A file that cannot be checked now may be accessible later.
+            // A file that cannot be checked now may be accessible again later.
             _ => None,
         }
     }
 }
 
-/// News from the threads of a journal's directory to its owner. One owner, any number of threads.
+/// News that the threads of a journal's directory report to its owner. There is one owner, and any number of threads.
 #[derive(Default)]
 pub(super) struct News {
     is_there: AtomicBool,
     list: Mutex<Vec<JournalTrouble>>,
-    /// Whether the next segment may be requested again.
+    /// Whether the creation of the next segment may be requested again.
     again: AtomicBool,
-    /// More segments may be retired than before.
+    /// Whether more segments may be retired than before.
     look: AtomicBool,
     files: Mutex<Vec<Watched>>,
     wake_up: OnceLock<DiskWakeUp>,
@@ -281,7 +282,7 @@ impl News {
         self.is_there.load(Ordering::Relaxed)
     }
 
-    /// News since the last call.
+    /// Takes the news since the last call.
     pub(super) fn take(&self) -> DiskNews {
         self.is_there.store(false, Ordering::SeqCst);
         DiskNews {
@@ -296,13 +297,13 @@ impl News {
         self.ring();
     }
 
-    /// The creation of the next segment, which failed, may be requested again.
+    /// Reports that the creation of the next segment, which had failed, may be requested again.
     pub(super) fn ask_again(&self) {
         self.again.store(true, Ordering::SeqCst);
         self.ring();
     }
 
-    /// More segments may be retired than before.
+    /// Reports that more segments may be retired than before.
     pub(super) fn look_again(&self) {
         self.look.store(true, Ordering::SeqCst);
         self.ring();
@@ -315,12 +316,12 @@ impl News {
         }
     }
 
-    /// Wakes the owner whenever there is news.
+    /// Sets the function that wakes the owner when there is news.
     pub(super) fn wake_with(&self, wake_up: DiskWakeUp) {
         let _ = self.wake_up.set(wake_up);
     }
 
-    /// The difference between the file of a segment and the watched file with its number, if any.
+    /// How the file of a segment differs from the watched file with its number, if it differs.
     pub(super) fn alteration(&self, number: u32) -> Option<Alteration> {
         let files = locked(&self.files);
         files
@@ -329,7 +330,7 @@ impl News {
             .alteration()
     }
 
-    /// Watches a file in its current state; the segment with this number, or the lock for 0.
+    /// Watches a file in its present state: the file of the segment with this number, or the lock file for number 0.
     pub(super) fn watch(&self, number: u32, path: &Path) {
         let Ok(facts) = fs::symlink_metadata(path) else {
             return;
@@ -345,12 +346,12 @@ impl News {
         files.push(file);
     }
 
-    /// Stops watching segments that the owner is about to remove or replace.
+    /// Stops watching segments, because the owner is about to remove or replace them.
     pub(super) fn forget(&self, which: impl Fn(u32) -> bool) {
         locked(&self.files).retain(|file| file.number == 0 || !which(file.number));
     }
 
-    /// Checks some of the files, from index `from` on and always the newest, and reports faults; returns where to
+    /// Checks some of the files, from index `from` on, and always the newest; reports faults. Returns where to
     /// continue. Each file is reported once.
     pub(super) fn look(&self, from: usize) -> usize {
         let all = locked(&self.files).clone();
@@ -364,7 +365,7 @@ impl News {
     }
 
     fn tell_altered(&self, suspects: &[&Watched]) {
-        // The owner may have removed them itself since they were copied: then it no longer watches them.
+        // The owner may have removed files itself after the list was copied. It no longer watches those.
         let mut altered = Vec::new();
         let mut files = locked(&self.files);
         files.retain(|file| {
@@ -382,7 +383,7 @@ impl News {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No thread panics while holding it.
+    // No thread panics while it holds this lock.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

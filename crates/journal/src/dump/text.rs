@@ -1,9 +1,9 @@
-//! Text of a dump's lines: secrets masked, bytes escaped, times formatted.
+//! The text of dump lines: secrets masked, bytes escaped, times formatted.
 
 use fixwire_protocol::time::Timestamp;
 use std::io::{self, Write};
 
-/// Writes bytes so that they stay on their line: `|` for SOH, `\xNN` for unprintable bytes; in JSON its escapes.
+/// Writes bytes on one line: `|` for SOH and `\xNN` for unprintable bytes, or the escapes of JSON.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub fn write_moment(out: &mut impl Write, moment: Timestamp) -> io::Result<()> {
     let seconds = moment.0.div_euclid(1_000_000_000);
     let nanos = moment.0.rem_euclid(1_000_000_000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days since 0000-03-01, in eras of 400 years: the leap day is the last of its year.
+    // Count days from 0000-03-01, in eras of 400 years, so that the leap day is the last day of a year.
     let shifted = days + 719_468;
     let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

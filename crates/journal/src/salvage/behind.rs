@@ -1,4 +1,4 @@
-//! Reads the remaining information in records after the damage.
+//! Reads what the records after the damage still tell.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use super::super::segment::{long, word};
 use super::super::view::Record;
 use super::super::{JournalId, RecordKind, SequenceCounters};
 
-/// A session after its last record.
+/// The state of a session after its last record.
 #[derive(Clone, Debug)]
 pub(super) struct Last {
-    /// Its name, if a record has it.
+    /// Name of the session, if a record has it.
     pub(super) name: Option<String>,
     pub(super) counters: SequenceCounters,
-    /// When its sequence numbers began.
+    /// Time at which the sequence numbers began.
     pub(super) began: Timestamp,
 }
 
-/// All readable information after the damage.
+/// Everything readable after the damage.
 #[derive(Debug, Default)]
 pub(super) struct Behind {
     pub(super) sessions: BTreeMap<JournalId, Last>,
     /// Number of readable records.
     pub(super) readable: u64,
-    /// The index after the last one.
+    /// The index after the last readable record.
     next_record: u64,
 }
 
@@ -36,8 +36,8 @@ impl Behind {
         self.next_record.saturating_sub(next)
     }
 
-    /// Reads the records of a segment from byte `from` on, at any position. `known` returns a session's state in the
-    /// journal before the damage. Returns the number of records.
+    /// Reads the records of a segment from byte `from` on, at any position. `known` returns the state of a session
+    /// before the damage. Returns the number of records.
     pub(super) fn read(
         &mut self,
         bytes: &[u8],
@@ -49,7 +49,7 @@ impl Behind {
     ) -> u64 {
         let (before, mut at) = (self.readable, from);
         while at + RECORD <= bytes.len() {
-            // Most positions are zeros or the middle of a record: the checksum is computed for few.
+            // Most positions are zeros or are inside a record, so the checksum is computed for few of them.
             if word(bytes, at) == 0 || long(bytes, at + 8) < first || !is_record(bytes, at, salt) {
                 at += 8;
                 continue;

@@ -19,13 +19,13 @@ use crate::is_notes;
 /// The plan for a journal that cannot be opened.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Why it does not.
+    /// Why the journal cannot be opened.
     pub(super) damage: Damage,
-    /// Its beginning according to the file `base`.
+    /// Where the journal begins, according to the file `base`.
     pub(super) base: Option<Start>,
-    /// The parts to drop.
+    /// What must be dropped: the records after the damage.
     pub(super) behind: Behind,
-    /// The parts to keep, if any.
+    /// What can be kept, if anything.
     pub(super) kept: Option<Kept>,
     /// Whether the journal begins later than before.
     pub(super) skipped: bool,
@@ -45,7 +45,7 @@ pub(super) struct Kept {
     pub(super) repairs: Vec<Repair>,
 }
 
-/// The repair of a segment that is kept.
+/// A repair in a segment that is kept.
 #[derive(Debug)]
 pub(super) struct Repair {
     pub(super) number: u32,
@@ -112,7 +112,7 @@ pub(super) fn plan(
     }))
 }
 
-/// A value, or the damage of its file.
+/// A value, or the damage of the file that should have it.
 fn split<T>(result: Result<T, JournalError>) -> Result<(Option<T>, Option<Damage>), JournalError> {
     match result {
         Ok(value) => Ok((Some(value), None)),
@@ -135,7 +135,7 @@ impl Plan {
     }
 }
 
-/// The result of reading records from one position on.
+/// The result of reading records from a position.
 struct Run {
     kept: Option<Kept>,
     damage: Option<Damage>,
@@ -160,7 +160,7 @@ impl Reader<'_> {
             stopped: None,
         };
         let mut repairs: Vec<Repair> = Vec::new();
-        // The end of the records, if non-zero bytes follow.
+        // Set at the end of the records of a segment, if bytes after it are not zero.
         let mut open_end: Option<(u32, usize, usize, Bad)> = None;
         let mut end = None;
         for number in start.segment.. {
@@ -212,7 +212,7 @@ impl Reader<'_> {
                     open_end = Some((before, from, length, bad));
                     continue;
                 }
-                // The records continue here: nothing is missing in between.
+                // The records continue in the next segment, so nothing is missing in between.
                 run.damage.get_or_insert(bad.damage);
                 zero(&mut repairs, before, length, from..bad.until);
             }
@@ -229,7 +229,7 @@ impl Reader<'_> {
             zero(&mut repairs, number, length, from..length);
         }
         if let Some((end, last_length)) = end.filter(|_| !scan.awaiting) {
-            // Later segments are not kept, whatever their content.
+            // Segments after the end are not kept, whatever they contain.
             repairs.retain(|repair| repair.number <= end.segment());
             let sessions = scan.sessions.into_iter().map(|known| Last {
                 name: Some(known.name),
@@ -259,8 +259,8 @@ impl Reader<'_> {
         Ok(bytes)
     }
 
-    /// Corrects a damaged header or a wrong length, in memory, if the CRC of the first record proves that the segment
-    /// is this one.
+    /// Corrects, in memory, a damaged header or a wrong length, if the CRC of the first record proves that the
+    /// segment is the expected one.
     fn mend(
         &self,
         bytes: &mut Vec<u8>,
@@ -271,7 +271,7 @@ impl Reader<'_> {
             return Ok(None);
         };
         let file = segment_path(self.directory, number).display().to_string();
-        // A build with another version must salvage it.
+        // A segment with another version must be salvaged by a build of that version.
         if let Err(other @ JournalError::OtherVersion { .. }) = check_version(head, &file) {
             return Err(other);
         }
@@ -290,7 +290,7 @@ impl Reader<'_> {
         };
         let own = long(head, 24);
         let by_next = self.salt_by_next(number)?;
-        // One flipped bit can be found if no other segment knows the salt.
+        // If the next segment does not give the salt, a flipped bit in the salt can still be found.
         let flipped = (0..64).map(|bit| own ^ 1 << bit);
         let mut salts = [own].into_iter().chain(by_next).chain(flipped);
         bytes.resize(length, 0);
@@ -312,7 +312,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// The salt of a segment according to the next one.
+    /// The salt of a segment, according to the header of the next segment.
     fn salt_by_next(&self, number: u32) -> Result<Option<u64>, JournalError> {
         if !self.numbers.contains(&(number + 1)) {
             return Ok(None);
@@ -332,7 +332,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The first later segment that begins with a checkpoint.
+    /// The first segment after this one that begins with a checkpoint.
     fn checkpoint_behind(&self, number: u32) -> Option<Start> {
         let later = self.numbers.iter().filter(|&&later| later > number);
         later.copied().find_map(|number| {
@@ -342,7 +342,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Readable records after the kept part.
+    /// The readable records after the part that is kept.
     fn behind(&self, kept: Option<&Kept>) -> Result<Behind, JournalError> {
         let mut behind = Behind::default();
         let (end, first) = kept.map_or((JournalPosition::START, 0), |kept| {

@@ -15,7 +15,7 @@ use crate::files::segment_path;
 use crate::newest::{self, NEWEST};
 
 impl SimDisk {
-    /// Writes its files into a directory of the operating system, as the same journal.
+    /// Writes the files of the disk into a directory of the operating system, where they are the same journal.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl SimDisk {
         Ok(())
     }
 
-    /// A separate disk with the same content.
+    /// A separate disk with a copy of the content.
     #[must_use]
     pub fn copy(&self) -> Self {
         let state = self.state();
@@ -71,8 +71,8 @@ impl SimDisk {
         }
     }
 
-    /// A copy that recovery reads from the first segment on, although some are retired, removed or
-    /// compressed.
+    /// A copy of the disk in which no segment is retired: recovery reads it from the first segment on, even if some
+    /// segments were retired, removed or compressed.
     #[must_use]
     pub fn copy_unretired(&self) -> Self {
         let copy = self.copy();

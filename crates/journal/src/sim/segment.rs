@@ -5,7 +5,7 @@ use std::io;
 use super::{PAGE, SimDisk};
 use crate::{Disk, JournalError, Segment};
 
-/// An open segment of a [`SimDisk`]. Its data returns to the disk when it is dropped.
+/// An open segment of a [`SimDisk`]. When it is dropped, its data returns to the disk.
 #[derive(Debug)]
 pub struct SimSegment {
     pub(super) disk: SimDisk,
@@ -15,12 +15,12 @@ pub struct SimSegment {
     pub(super) dirty: Vec<bool>,
 }
 
-/// Number of open segments, as mapped by a process.
+/// Number of open segments, which a process would have mapped.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mapped {
     now: usize,
     most: usize,
-    /// The address space is used up: no more can be open.
+    /// Maximum number of segments that can be open, as if the address space were used up; `None` for no limit.
     limit: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ impl SimDisk {
         (mapped.now, most)
     }
 
-    /// From now on at most this number of segments can be open at a time.
+    /// From now on, at most this number of segments can be open at a time.
     pub fn limit_mapped(&self, limit: Option<usize>) {
         self.state().mapped.limit = limit;
     }
@@ -71,7 +71,7 @@ impl SimSegment {
             if state.writes_back()
                 && let Some(file) = state.files.get_mut(&self.number)
             {
-                // It stays dirty for the next sync, which writes the same bytes again.
+                // The page stays dirty until the next sync, which writes the same bytes again.
                 file.write(page, &self.bytes);
             }
         }
@@ -89,7 +89,7 @@ impl Segment for SimSegment {
             if !state.goes_on() {
                 return;
             }
-            // Others can read data that is not on disk yet.
+            // Other readers can see data that is not on disk yet.
             if let Some(file) = state.files.get_mut(&self.number)
                 && let Some(cached) = file.cached.get_mut(at..at + bytes.len())
             {
@@ -112,7 +112,7 @@ impl Segment for SimSegment {
         let nth = state.syncs;
         state.syncs += 1;
         if state.fail_sync == Some(nth) {
-            // The system forgets that these pages were not written, as Linux does.
+            // After the failure the system forgets that these pages were not written, as Linux does.
             self.dirty.fill(false);
             return Err(io::Error::from_raw_os_error(libc::EIO));
         }

@@ -1,4 +1,4 @@
-//! The checkpoints of a simulated disk. The world runs the steps of folding.
+//! The checkpoints of a simulated disk. The simulated world runs the steps of folding.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,18 +10,18 @@ use crate::segment::{HEADER, long, word};
 use crate::view::{Record, records_of};
 use crate::{Base, JournalError};
 
-/// Small, so that a checkpoint is written in many steps.
+/// Block size in bytes, so small that a checkpoint is written in many steps.
 const BLOCK: usize = 256;
 
 /// The checkpoints of a disk.
 #[derive(Debug, Default)]
 pub(super) struct Checkpoints {
-    /// In the cache, and on disk after the worst power failure.
+    /// The checkpoints, in the cache, and on disk after the worst power failure.
     pub(super) images: [BTreeMap<u32, Vec<u8>>; 2],
-    /// The checkpoint being written, under a temporary name.
+    /// The checkpoint that is being written under a temporary name.
     aside: Option<(u32, Vec<u8>)>,
     settled: Option<u32>,
-    /// The journal has not received it yet.
+    /// Whether a change of `settled` was not reported to the journal yet.
     pub(super) has_settled: bool,
     fold: Option<Fold>,
 }
@@ -39,7 +39,7 @@ impl Checkpoints {
         self.has_settled = false;
     }
 
-    /// `choose` picks which files with unsynced names survive.
+    /// Simulates a power failure. `choose` decides which files survive whose names are not synced.
     pub(super) fn cut_power(&mut self, choose: &mut impl FnMut(usize) -> usize) {
         let [cached, durable] = &mut self.images;
         let numbers: Vec<u32> = cached.keys().chain(durable.keys()).copied().collect();
@@ -61,9 +61,9 @@ impl SimDisk {
     ///
     /// # Errors
     ///
-    /// News that the thread of a real journal would report.
+    /// What the thread of a real journal would report.
     pub fn fold_step(&self) -> Option<Result<FoldStep, JournalError>> {
-        // The disk is not locked while the step uses it.
+        // The disk is not locked during the step, because the step uses the disk.
         let mut fold = self.state().checkpoints.fold.take()?;
         let step = fold.step(&mut self.clone(), &|| true);
         self.state().checkpoints.fold = Some(fold);
