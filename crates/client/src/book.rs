@@ -1,4 +1,4 @@
-//! The client's order book: sent orders, updated by their reports.
+//! The client's orders: all that were sent, updated by the reports on them.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -20,22 +20,22 @@ pub(crate) use state::ClientLedger;
 /// Maximum number of messages in memory.
 pub(crate) const MOST_KEPT: usize = 1_000_000;
 
-/// Number of finished orders of earlier runs after which they are removed together.
+/// When this number of finished orders of earlier runs is in memory, all of them are removed.
 const MOST_FINISHED: usize = 10_000;
 
-/// Maximum number of ClOrdIDs of finished orders whose last OrdStatus is kept over restarts.
+/// Maximum number of ClOrdIDs of finished orders whose last OrdStatus is kept across restarts.
 const MOST_FINISHED_IDS: usize = 10_000;
 
 /// An order.
 #[derive(Debug, Default)]
 pub(crate) struct ClientOrder {
-    /// ClOrdID(11) of the order's last accepted version.
+    /// ClOrdID(11) of the order, or of its last accepted replace.
     pub id: Box<str>,
-    /// ClOrdIDs of all messages of the order, the first for the order itself.
+    /// ClOrdIDs of all messages about the order. The first one is the order's own.
     pub(crate) ids: Vec<Box<str>>,
-    /// OrderID(37); empty before a report with it.
+    /// OrderID(37); empty until a report has it.
     pub order_id: Box<str>,
-    /// The order's fields, packed.
+    /// The order's fields, as packed text.
     pub fields: Box<str>,
     /// OrdStatus(39); empty before the first report.
     pub(crate) ord_status: Box<str>,
@@ -67,14 +67,14 @@ impl ClientOrder {
 /// A message with a ClOrdID(11).
 #[derive(Debug)]
 pub(crate) struct SentMessage {
-    /// The order to which the message belongs, by its serial number; `None` if unknown.
+    /// Serial number of the order to which the message belongs; `None` if unknown.
     pub(crate) order: Option<u64>,
     pub(crate) msg_type: Box<str>,
-    /// Fields that a replace changes, packed.
+    /// The fields that a replace changes, as packed text.
     pub(crate) changes: Box<str>,
-    /// Send time of a message of this run; `None` for an earlier run.
+    /// Time at which a message of this run was due; `None` for a message of an earlier run.
     pub(crate) due: Option<Mono>,
-    /// Time to the first answer; `None` before it.
+    /// Time until the first answer; `None` before the first answer.
     pub(crate) latency: Option<Nanos>,
     pub(crate) rejected: bool,
 }
@@ -85,26 +85,26 @@ impl SentMessage {
     }
 }
 
-/// Orders and messages of this client.
+/// The client's orders, and the messages that it has sent about them.
 #[derive(Debug)]
 pub(crate) struct ClientBook {
     pub(crate) orders: BTreeMap<u64, ClientOrder>,
     /// The messages, by ClOrdID(11).
     pub(crate) messages: BTreeMap<Box<str>, SentMessage>,
-    /// The next number of each group.
+    /// The next number in each group.
     pub(crate) groups: BTreeMap<Box<str>, u64>,
     pub(crate) next_order: u64,
-    /// The number of the next ClOrdID(11) that the client makes.
+    /// The number in the next ClOrdID(11) that the client makes.
     pub(crate) next_id: u64,
     pub(crate) last: Option<u64>,
     pub(crate) unanswered: u64,
-    /// Finished orders of earlier runs that are still in memory.
+    /// Number of finished orders of earlier runs that are still in memory.
     pub(crate) finished: usize,
-    /// The newest ClOrdIDs of finished orders, of this run and of earlier runs, the oldest first.
+    /// The newest ClOrdIDs of finished orders, of this run and of earlier runs; the oldest comes first.
     pub(crate) finished_ids: VecDeque<FinishedId>,
 }
 
-/// A ClOrdID(11) of a finished order.
+/// A ClOrdID(11) of an order that is finished.
 #[derive(Debug)]
 pub(crate) struct FinishedId {
     pub(crate) id: Box<str>,
@@ -129,7 +129,7 @@ impl Default for ClientBook {
 }
 
 impl ClientBook {
-    /// A ClOrdID(11) that was never used: the day and a number, or the group and its next number.
+    /// A ClOrdID(11) that was never used: the day and a number; for a group, the group's name and its next number.
     pub(crate) fn new_id(&self, day: &str, group: Option<&str>) -> String {
         match group {
             Some(group) => format!("{group}:{}", self.next_of(group).unwrap_or(1)),
@@ -152,12 +152,12 @@ impl ClientBook {
         self.messages.len() >= MOST_KEPT
     }
 
-    /// The order that a ClOrdID(11) belongs to.
+    /// The order to which a ClOrdID(11) belongs.
     pub(crate) fn find(&self, id: &str) -> Option<u64> {
         self.messages.get(id)?.order
     }
 
-    /// Last OrdStatus of the finished order of a ClOrdID(11), in words.
+    /// The last OrdStatus, in words, of the finished order that had this ClOrdID(11).
     pub(crate) fn last_status(&self, id: &str) -> Option<&str> {
         let mut newest_first = self.finished_ids.iter().rev();
         let finished = newest_first.find(|finished| &*finished.id == id)?;
@@ -185,7 +185,7 @@ impl ClientBook {
         shown.map(ClientOrder::line).collect()
     }
 
-    /// Records a sent message: of this run with its time `due`, or of an earlier run.
+    /// Records a message that was sent: at `due` if in this run, otherwise in an earlier run.
     pub(crate) fn sent(&mut self, note: &SentNote<'_>, due: Option<Mono>) {
         self.count_id(note.id);
         let is_order = note.msg_type == "D";
@@ -220,7 +220,7 @@ impl ClientBook {
         self.messages.insert(note.id.into(), message);
     }
 
-    /// Raises the counters so that no later ClOrdID(11) equals this ClOrdID.
+    /// Raises the counters, so that no ClOrdID(11) made later equals this one.
     fn count_id(&mut self, id: &str) {
         if let Some((group, number)) = id.rsplit_once(':')
             && let Ok(number) = number.parse::<u64>()
@@ -237,7 +237,7 @@ impl ClientBook {
         }
     }
 
-    /// Records the answer to a message; returns whether the message is known.
+    /// Records the answer to a message. Returns whether the message is known.
     pub(crate) fn answered(&mut self, now: Mono, id: &str, rejected: bool) -> bool {
         let Some(message) = self.messages.get_mut(id) else {
             return false;
@@ -252,8 +252,8 @@ impl ClientBook {
         true
     }
 
-    /// Records a reject without an ExecutionReport. Returns a note of the change, if the rejected message was an order.
-    /// A rejected message of another type, such as a status request, does not change the order.
+    /// Records a reject that is not an ExecutionReport. If the rejected message was an order, returns a note of the
+    /// change. A reject of another message, such as a status request, does not change the order.
     pub(crate) fn refused(&mut self, now: Mono, id: &str, msg_type: &str) -> Option<Vec<u8>> {
         let message = self.messages.get(id)?;
         if &*message.msg_type != msg_type {
@@ -272,7 +272,7 @@ impl ClientBook {
         Some(note)
     }
 
-    /// Applies an ExecutionReport or an OrderCancelReject. Returns a note of the change of the order, if it changed.
+    /// Applies an ExecutionReport(8) or OrderCancelReject(9). If it changes the order, returns a note of the change.
     pub(crate) fn report(&mut self, now: Mono, report: &Message<'_>) -> Option<Vec<u8>> {
         let text = |tag: Tag| String::from_utf8_lossy(report.get(tag).unwrap_or_default());
         let (id, orig) = (text(tag::CL_ORD_ID), text(tag::ORIG_CL_ORD_ID));
@@ -288,7 +288,7 @@ impl ClientBook {
         let serial = serial?;
         let order = self.orders.get_mut(&serial)?;
         if order.is_final() {
-            // A finished order stays finished: its notes may have been removed from the journal.
+            // A finished order stays finished, because its notes may have been removed from the journal.
             return None;
         }
         let was = order.id.clone();
@@ -382,7 +382,7 @@ impl ClientBook {
         self.last = self.orders.keys().next_back().copied();
     }
 
-    /// Unanswered messages of this run.
+    /// Number of messages of this run without an answer.
     pub(crate) fn unanswered(&self) -> u64 {
         self.unanswered
     }
@@ -394,7 +394,7 @@ impl ClientBook {
         found.map(|(id, _)| &**id)
     }
 
-    /// Counts of the messages of this run: of all messages, or of the messages of a group.
+    /// Counts of the messages of this run: of all messages, or of those in a group.
     pub(crate) fn stats(&self, group: Option<&str>) -> SendStats {
         let mut stats = SendStats {
             group: group.map(ToString::to_string),

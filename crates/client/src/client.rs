@@ -24,7 +24,7 @@ use crate::sequence::SentNumbers;
 mod commands;
 mod pump;
 
-/// Fields for which the decoder has room.
+/// Maximum number of fields of a message that the decoder can hold.
 const FIELDS: usize = 512;
 
 /// Configuration of a client.
@@ -34,15 +34,15 @@ pub struct ClientSetup<'a> {
     pub session: SessionId,
     /// The session's configuration.
     pub config: &'a Config,
-    /// Maximum time for which a command waits for the logon, and `wait` for answers.
+    /// Maximum time for which a command waits for the logon, and for which `wait` waits for answers.
     pub timeout: Nanos,
 }
 
-/// An order client on one session: commands arrive as text ([`Application::on_command`]), one at a time, and a
+/// An order client on one session. Commands arrive as text ([`Application::on_command`]), one at a time. A
 /// [`ClientEvent::Finished`] follows each accepted command.
 ///
-/// The journal has each message with a ClOrdID(11), and each report that changes an order, in one record with its
-/// note. So after a crash no ClOrdID is reused, and the client knows its open orders.
+/// The journal has each message with a ClOrdID(11), and each report that changes an order, in one record together
+/// with its note. So after a crash no ClOrdID is used twice, and the client knows its open orders.
 pub struct OrderClient {
     pub(crate) session: SessionId,
     pub(crate) layout: OrderLayout,
@@ -60,7 +60,7 @@ pub struct OrderClient {
     pub(crate) decoder: Decoder,
 }
 
-/// The current task of a command.
+/// What the current command is doing.
 #[derive(Debug)]
 pub(crate) enum Task {
     Send(Sending),
@@ -81,7 +81,7 @@ pub(crate) enum Task {
 }
 
 impl OrderClient {
-    /// A client without orders; its events go to `listener`.
+    /// A client without orders. Its events are passed to `listener`.
     #[must_use]
     pub fn new(setup: &ClientSetup<'_>, listener: EventListener) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl OrderClient {
         }
     }
 
-    /// Removes the fields of finished orders, once: at the first logon or command. Orders that finish later belong to
+    /// Removes the fields of finished orders, once, at the first logon or command. Orders that finish later belong to
     /// this run and are kept.
     fn begin_run(&mut self) {
         if !core::mem::replace(&mut self.has_started, true) {
@@ -109,7 +109,7 @@ impl OrderClient {
         }
     }
 
-    /// Continues the task; returns the time at which to call this function again.
+    /// Continues the current command. Returns the time at which this function must be called again.
     fn step(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut task = self.task.take()?;
         let step = match &mut task {
@@ -171,16 +171,16 @@ impl OrderClient {
         })
     }
 
-    /// Writes a note of an order change, if any. If the outbox has no room for the note, the order has its old state
-    /// after a restart; nothing else is lost, and in this run the report is applied.
+    /// Writes a note of a change of an order, if there is one. If the outbox has no room for the note, the order has
+    /// its old state after a restart. Nothing else is lost, and in this run the change applies.
     fn keep(&mut self, change: Option<Vec<u8>>, outbox: &mut Outbox) {
         if let Some(note) = change {
             let _ = outbox.note(&note);
         }
     }
 
-    /// The ClOrdID(11) of a message rejected by a BusinessMessageReject: from BusinessRejectRefID(379), or by
-    /// RefSeqNum(45).
+    /// The ClOrdID(11) of the message that a BusinessMessageReject(j) rejects: from BusinessRejectRefID(379),
+    /// otherwise found by RefSeqNum(45).
     fn rejected_id(&self, reject: &Message<'_>) -> Option<String> {
         let named = reject.get(tag::BUSINESS_REJECT_REF_ID);
         let named = named.map(|id| String::from_utf8_lossy(id).into_owned());
@@ -223,7 +223,7 @@ impl Application for OrderClient {
     }
 
     fn on_admin_out(&mut self, _: Now, session: SessionId, message: &mut AdminOut<'_>) {
-        // A SequenceReset carries the MsgSeqNum of a resent message.
+        // In a gap fill, MsgSeqNum is that of a message that would be resent.
         if session == self.session && message.msg_type() != b"4" {
             self.numbers.admin(message.seq_num());
         }
@@ -296,7 +296,7 @@ impl Application for OrderClient {
     fn on_reset(&mut self, now: Now, session: SessionId, _: &mut Outbox) {
         if session == self.session {
             self.numbers.reset();
-            // Messages written while there was no connection are lost now.
+            // Messages that were written while there was no connection are lost now.
             let what = "sequence numbers reset; an order without a report may not have been sent: check with status";
             (self.listener)(session_line(now.wall, what, b""));
         }
@@ -330,7 +330,7 @@ impl Application for OrderClient {
         self.step(now, outbox)
     }
 
-    /// False: when the engine discards notes after a panic, the orders in memory have changes that no note has.
+    /// False: after a panic the engine discards notes, but the orders in memory already have the changes.
     fn survives_panics(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Events of the client: answers, session changes, lists, results of commands.
+//! Events of the client: answers, changes of the session, lists, and results of commands.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -10,7 +10,7 @@ use fixwire_protocol::{Nanos, Timestamp};
 use crate::failure::CommandFailure;
 use crate::report::{ReportLine, time_of_day};
 
-/// An event of the client. Events are raised on the engine's thread: a listener must not block.
+/// An event of the client. Events are raised on the engine's thread, so a listener must not block.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ClientEvent<'a> {
@@ -34,12 +34,12 @@ pub enum ClientEvent<'a> {
 /// Receives the events, see [`ClientEvent`].
 pub type EventListener = Box<dyn FnMut(ClientEvent<'_>) + Send>;
 
-/// An order as reported so far.
+/// An order, according to its reports so far.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OrderLine {
-    /// ClOrdID(11) of the order's last accepted version.
+    /// ClOrdID(11) of the order, or of its last accepted replace.
     pub cl_ord_id: String,
-    /// OrderID(37); empty before a report with it.
+    /// OrderID(37); empty until a report has it.
     pub order_id: String,
     /// OrdStatus(39), in words.
     pub ord_status: String,
@@ -58,7 +58,7 @@ pub struct OrderLine {
 }
 
 impl OrderLine {
-    /// Each value with its name.
+    /// Each value of the order, with its name.
     #[must_use]
     pub fn values(&self) -> [(&'static str, &str); 9] {
         [
@@ -96,20 +96,20 @@ impl fmt::Display for OrderLine {
     }
 }
 
-/// Counts of sent messages with a ClOrdID(11) in this run, and of their answers.
+/// Counts of the messages with a ClOrdID(11) that were sent in this run, and of their answers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SendStats {
     /// The group; `None` for all messages.
     pub group: Option<String>,
     /// Messages sent.
     pub sent: u64,
-    /// Accepted messages: the first answer was not a reject, and no reject followed.
+    /// Messages whose first answer was not a reject, and that no later reject concerned.
     pub accepted: u64,
-    /// Messages rejected by any kind of reject.
+    /// Messages that were rejected, by whatever kind of reject.
     pub rejected: u64,
     /// Completely filled orders.
     pub filled: u64,
-    /// For each message, the time from sending (the intended time, if paced) to the first answer.
+    /// For each message, the time until its first answer: from sending; for a paced message, from when it was due.
     pub latencies: Vec<Nanos>,
 }
 
@@ -121,7 +121,7 @@ impl SendStats {
     }
 }
 
-/// A line for a change of the session.
+/// The event for a change of the session.
 pub(crate) fn session_line(at: Timestamp, what: &str, text: &[u8]) -> ClientEvent<'static> {
     let mut line = String::from(what);
     if !text.is_empty() {
@@ -132,7 +132,7 @@ pub(crate) fn session_line(at: Timestamp, what: &str, text: &[u8]) -> ClientEven
 }
 
 impl ClientEvent<'_> {
-    /// A time of day as printed: `13:30:00.123456`.
+    /// A time of day, as it is printed: `13:30:00.123456`.
     #[must_use]
     pub fn time(at: Timestamp) -> String {
         time_of_day(at)

@@ -5,28 +5,28 @@ use core::fmt;
 
 use fixwire_protocol::Tag;
 
-/// Why a command failed or was not completed.
+/// Why a command failed, or was carried out only in part.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CommandFailure {
     /// Unknown ClOrdID(11).
     UnknownOrder(String),
-    /// The order of this ClOrdID(11) was finished before this run began.
+    /// The order with this ClOrdID(11) was finished before this run began.
     FinishedOrder {
         /// The ClOrdID(11).
         id: String,
-        /// Last OrdStatus(39) of the order, in words.
+        /// The last OrdStatus(39) of the order, in words.
         ord_status: String,
     },
-    /// No last order is known.
+    /// No order was sent yet, so `last` refers to none.
     NoOrder,
     /// No `set` has defined this template.
     UnknownTemplate(String),
-    /// Unknown group: nothing was sent in it.
+    /// Nothing was sent in this group.
     UnknownGroup(String),
-    /// Messages of this MsgType(35) have no ClOrdID(11), which would begin with the name of the group.
+    /// Messages of this MsgType(35) have no ClOrdID(11), so their ids cannot begin with the name of a group.
     GroupWithoutId(String),
-    /// `of GROUP` is only for templates of messages that refer to an order.
+    /// `of GROUP` is allowed only for templates of messages that refer to an order.
     OfWithoutOrder(String),
     /// The template has no number that `+` could increment.
     NothingToRaise(String),
@@ -34,12 +34,12 @@ pub enum CommandFailure {
     GroupEnds {
         /// The group.
         group: String,
-        /// Messages that were sent.
+        /// Number of messages that were sent.
         sent: u64,
         /// Messages requested.
         count: u64,
     },
-    /// A ClOrdID(11) was used before.
+    /// This ClOrdID(11) was used before.
     UsedId(String),
     /// The session did not log on before the timeout.
     NotLoggedOn {
@@ -48,21 +48,21 @@ pub enum CommandFailure {
     },
     /// The session logged out, or lost its connection, in the middle of a `send`.
     SessionLost {
-        /// Messages that were sent.
+        /// Number of messages that were sent.
         sent: u64,
         /// Messages requested.
         count: u64,
     },
     /// Messages were not answered.
     Unanswered {
-        /// Number of unanswered messages.
+        /// Number of messages without an answer.
         missing: u64,
-        /// ClOrdID(11) of the first unanswered message.
+        /// ClOrdID(11) of the first message without an answer.
         first: String,
         /// The timeout.
         seconds: u64,
     },
-    /// Fewer answers than requested.
+    /// Fewer answers were received than requested.
     TooFewReports {
         /// Answers received.
         came: u64,
@@ -75,11 +75,11 @@ pub enum CommandFailure {
     Value(Tag),
     /// The message is longer than the engine allows.
     TooLong,
-    /// The limit of messages in memory is reached.
+    /// There are too many messages in memory; the value is the limit.
     TooMany(usize),
-    /// The previous command is not finished.
+    /// The previous command has not finished.
     Busy,
-    /// The command is invalid, or is one that the engine does not carry out; with the reason.
+    /// The text is not a command, or is a command that the engine does not carry out; with the reason.
     NotACommand(String),
 }
 

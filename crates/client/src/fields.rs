@@ -1,4 +1,4 @@
-//! Fields of a message as the user wrote them: tags with values, in order.
+//! Fields of a message as the user wrote them: tags and values, in order.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -7,11 +7,11 @@ use fixwire_protocol::{SOH, Tag};
 
 use crate::instruction::InstructionError;
 
-/// Tags set by the session: standard header and trailer, except PossResend(97), OnBehalfOfCompID(115) and similar,
-/// which a user may set.
+/// Tags that the session sets: the standard header and trailer, except PossResend(97), OnBehalfOfCompID(115) and
+/// similar fields, which a user may set.
 const OF_THE_SESSION: [Tag; 10] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122];
 
-/// MsgType(35) of a message and the fields written by the user.
+/// MsgType(35) of a message, and the fields that the user wrote.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct MessageFields {
     /// MsgType(35).
@@ -39,7 +39,7 @@ impl MessageFields {
             .map(|field| field.1.as_str())
     }
 
-    /// Sets a tag, replacing its value.
+    /// Sets the value of a tag; replaces a value that the tag has already.
     pub fn set(&mut self, tag: Tag, value: &str) {
         match self.fields.iter_mut().find(|field| field.0 == tag) {
             Some(field) => field.1 = value.to_string(),
@@ -47,20 +47,21 @@ impl MessageFields {
         }
     }
 
-    /// Reads `TAG=VALUE` and appends it.
+    /// Reads `TAG=VALUE`, and appends the field.
     pub(crate) fn push_text(&mut self, text: &str) -> Result<(), InstructionError> {
         self.fields.push(parse_field(text)?);
         Ok(())
     }
 
-    /// Reads `TAG=VALUE` and sets it, see [`Self::set`].
+    /// Reads `TAG=VALUE`, and sets the field as [`Self::set`] does.
     pub(crate) fn set_text(&mut self, text: &str) -> Result<(), InstructionError> {
         let (tag, value) = parse_field(text)?;
         self.set(tag, &value);
         Ok(())
     }
 
-    /// The fields as `55=VOD`, SOH, `54=1`, as [`OrderSubject`](crate::OrderSubject) has them.
+    /// The fields as packed text, without these tags: `55=VOD`, SOH, `54=1`. [`OrderSubject`](crate::OrderSubject)
+    /// has fields in this form.
     #[must_use]
     pub fn packed(&self, without: &[Tag]) -> String {
         let mut text = String::new();
@@ -79,7 +80,7 @@ impl MessageFields {
     }
 }
 
-/// The fields of a packed text.
+/// The fields in a packed text.
 pub(crate) fn unpacked(text: &str) -> impl Iterator<Item = (Tag, &str)> {
     text.split(char::from(SOH)).filter_map(|field| {
         let (tag, value) = field.split_once('=')?;

@@ -1,4 +1,4 @@
-//! The help page of the commands, and the prompts for missing arguments.
+//! The help page of the commands, and the prompts for arguments that are missing.
 
 use alloc::string::{String, ToString};
 
@@ -34,9 +34,9 @@ quit                       logs out and ends
 pub struct Prompt {
     /// The text of the prompt.
     pub ask: &'static str,
-    /// The part of the command that stands before the answer.
+    /// The text of the command before the answer.
     before: &'static str,
-    /// The part of the command if the answer is empty: it replaces `before` and the answer.
+    /// The text that replaces `before` and the answer if the answer is empty.
     otherwise: &'static str,
 }
 
@@ -67,7 +67,7 @@ const REPLACE: [Prompt; 3] = [
     prompt("New price (empty: unchanged): ", " price ", ""),
 ];
 
-/// The prompts for a command line without arguments; `None` for a command that has no prompts.
+/// The prompts for a command without arguments; `None` for a command that has no prompts.
 #[must_use]
 pub fn prompts(line: &str) -> Option<&'static [Prompt]> {
     match line.trim() {
@@ -78,7 +78,7 @@ pub fn prompts(line: &str) -> Option<&'static [Prompt]> {
     }
 }
 
-/// Builds the command from the answers to its prompts.
+/// The command that results from the answers to its prompts.
 #[must_use]
 pub fn command_of<'a>(word: &str, answers: impl IntoIterator<Item = (Prompt, &'a str)>) -> String {
     let mut command = word.trim().to_string();

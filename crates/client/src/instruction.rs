@@ -1,4 +1,4 @@
-//! The command language: a line of text as a value.
+//! The command language: a line of text, parsed into a value.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -17,20 +17,20 @@ pub const MOST_SENT: u64 = 1_000_000;
 /// Maximum length of the name of a template or a group, in bytes.
 pub const LONGEST_NAME: usize = 32;
 
-/// A parsed command line.
+/// A command.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Instruction {
-    /// An order: a NewOrderSingle with these fields.
+    /// Sends an order: a NewOrderSingle(D) with these fields.
     New(MessageFields),
-    /// Cancels orders; the fields are added to each OrderCancelRequest.
+    /// Cancels orders. The fields are added to each OrderCancelRequest(F).
     Cancel {
         /// The orders to cancel.
         which: Which,
         /// More fields.
         fields: MessageFields,
     },
-    /// Replaces an order; the fields override the fields of the order.
+    /// Replaces an order. The fields override those of the order.
     Replace {
         /// The order to replace.
         which: Which,
@@ -62,7 +62,7 @@ pub enum Instruction {
     Wait(Until),
     /// Turns the send time in tag 9701 of every message on or off.
     Stamps(bool),
-    /// Shows counts and latencies, of all messages or of a group.
+    /// Shows counts and latencies of all messages, or of the messages in a group.
     Stats(Option<String>),
     /// Shows the commands.
     Help,
@@ -81,33 +81,33 @@ pub enum Which {
     All,
 }
 
-/// What a `wait` waits for.
+/// What `wait` waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Until {
-    /// Until a number of answers, not counted by an earlier `wait`, was received.
+    /// Until this number of answers was received, without answers that an earlier `wait` has counted.
     Reports(u64),
-    /// Until each message of this run that has a ClOrdID(11) has had its first answer.
+    /// Until each message of this run that has a ClOrdID(11) was answered.
     All,
     /// A fixed time.
     Time(Nanos),
 }
 
-/// A `send`: messages, count and pace.
+/// What a `send` sends: messages, count and pace.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SendPlan {
     /// The template.
     pub name: String,
     /// Number of messages.
     pub count: u64,
-    /// Time between two bursts; `None`: as fast as the session accepts messages.
+    /// Time between two bursts; `None` means as fast as the session accepts messages.
     pub interval: Option<Nanos>,
     /// Messages per burst.
     pub burst: u64,
-    /// The group whose name begins the ClOrdIDs.
+    /// The group with whose name the ClOrdIDs begin.
     pub group: Option<String>,
-    /// The group to whose orders the messages refer by OrigClOrdID(41).
+    /// The group to whose orders the messages refer, by OrigClOrdID(41).
     pub of: Option<String>,
-    /// Whether the number at the end of ClOrdID(11) and OrigClOrdID(41) of the template is incremented with each
+    /// Whether the number at the end of the template's ClOrdID(11) and OrigClOrdID(41) is incremented for each
     /// message.
     pub increments: bool,
 }
@@ -144,23 +144,23 @@ pub enum InstructionError {
     Price(String),
     /// Invalid TimeInForce(59).
     TimeInForce(String),
-    /// A word that is not `TAG=VALUE`.
+    /// A word is not of the form `TAG=VALUE`.
     Field(String),
     /// The session writes this field.
     OfTheSession(Tag),
-    /// Invalid name of a template or a group.
+    /// The name of a template or group is invalid.
     Name(String),
-    /// A text that is not the MsgType(35) of an application message.
+    /// The text is not the MsgType(35) of an application message.
     MsgType(String),
     /// The count of `send` is not `N[/MS][/B]`.
     Count(String),
-    /// Invalid number of seconds.
+    /// The number of seconds is invalid.
     Seconds(String),
-    /// Neither `on` nor `off`.
+    /// The word is neither `on` nor `off`.
     OnOff(String),
-    /// A replace without changes.
+    /// A replace changes nothing.
     NothingReplaced,
-    /// `all` in a command other than `cancel`.
+    /// `all` is used in a command other than `cancel`.
     All(&'static str),
 }
 
@@ -233,11 +233,11 @@ impl fmt::Display for InstructionError {
 impl core::error::Error for InstructionError {}
 
 impl Instruction {
-    /// Reads a line; `None` when it is blank or a comment.
+    /// Parses a line; `None` when the line is blank or a comment.
     ///
     /// # Errors
     ///
-    /// [`InstructionError`], with the correct form.
+    /// [`InstructionError`], which states the correct form.
     pub fn parse(line: &str) -> Result<Option<Self>, InstructionError> {
         parse::parse(line)
     }
@@ -253,7 +253,7 @@ fn is_price(text: &str) -> bool {
     Decimal::parse(text.as_bytes()).is_ok()
 }
 
-/// Writes a price into an order: a limit, or a market order.
+/// Writes a price into an order: as a limit, or as a market order.
 fn set_price(message: &mut MessageFields, word: &str) -> Result<(), InstructionError> {
     if word == "market" {
         message.set(tag::ORD_TYPE, "1");

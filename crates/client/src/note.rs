@@ -1,4 +1,4 @@
-//! Notes of the client in the journal: each message with a ClOrdID(11), and each change of an order.
+//! Notes of the client in the journal: one for each message with a ClOrdID(11), and one for each change of an order.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,13 +13,13 @@ pub struct SentNote<'a> {
     pub msg_type: &'a str,
     /// ClOrdID(11) of the message.
     pub id: &'a str,
-    /// The ClOrdID(11) of the message's order; empty for a new order, or if unknown.
+    /// The ClOrdID(11) of the order to which the message refers; empty for a new order, or if unknown.
     pub of: &'a str,
-    /// The fields of the order, or the fields that a replace changes, packed.
+    /// The fields of the order, or the fields that a replace changes; as packed text.
     pub fields: &'a str,
 }
 
-/// The state of an order.
+/// The new state of an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ChangeNote<'a> {
     /// The order's ClOrdID(11) before the change.
@@ -34,7 +34,7 @@ pub struct ChangeNote<'a> {
     pub cum: &'a str,
     /// LeavesQty(151).
     pub leaves: &'a str,
-    /// The order's fields, packed, if they have changed; otherwise empty.
+    /// The order's fields as packed text, if they have changed; otherwise empty.
     pub fields: &'a str,
 }
 
@@ -59,7 +59,7 @@ impl ClientNote<'_> {
     }
 }
 
-/// A note as text, with SOH after each field of a message; `None` if the note is not a client's.
+/// The note as text, with SOH after each field of a message; `None` if a client did not write it.
 #[must_use]
 pub fn note_text(note: &[u8]) -> Option<String> {
     let note = ClientNote::of(note)?;

@@ -1,4 +1,4 @@
-//! The fields of orders in a session's FIX version.
+//! The fields of order messages in the FIX version of a session.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -11,7 +11,7 @@ use crate::fields::{MessageFields, unpacked};
 
 /// Tag of the send time, in nanoseconds since 1970: a user-defined field.
 pub const SEND_TIME: Tag = 9701;
-/// Fields of a cancel and a status request that identify their order.
+/// Fields by which a cancel or a status request identifies its order.
 const OF_THE_ORDER: [Tag; 8] = [
     tag::ACCOUNT,
     tag::SYMBOL,
@@ -23,8 +23,8 @@ const OF_THE_ORDER: [Tag; 8] = [
     tag::MATURITY_MONTH_YEAR,
 ];
 
-/// Adds required fields to the messages of one session, by the session's dictionary or by the built-in dictionary of
-/// its version.
+/// Adds required fields to the messages of one session, according to the session's dictionary. Without one, the
+/// built-in dictionary of the session's version is used.
 pub struct OrderLayout {
     dictionary: Arc<Dictionary>,
     /// Digits of TransactTime(60).
@@ -32,13 +32,13 @@ pub struct OrderLayout {
     stamp: TimestampWriter,
 }
 
-/// The order of a message, as far as the message identifies it.
+/// The order that a message refers to, as far as the message can identify it.
 pub struct OrderSubject<'a> {
     /// OrigClOrdID(41), or the ClOrdID(11) of a status request.
     pub id: &'a str,
     /// OrderID(37); empty if it is unknown.
     pub order_id: &'a str,
-    /// The order's fields, packed.
+    /// The order's fields, as packed text.
     pub fields: &'a str,
 }
 
@@ -71,8 +71,8 @@ impl OrderLayout {
         member.is_some_and(|member| member.required)
     }
 
-    /// All fields of a message: `id` is its ClOrdID(11), `subject` its order, and `at` the TransactTime(60). Fields
-    /// written by the user come last, in their order, and override all others.
+    /// All fields of a message. `id` is its ClOrdID(11), `subject` is the order that it refers to, `at` is its
+    /// TransactTime(60). Fields that the user wrote come last, in the user's order, and override all others.
     pub fn complete(
         &mut self,
         message: &MessageFields,
@@ -86,7 +86,7 @@ impl OrderLayout {
         if let Some(subject) = subject {
             self.put_subject(&mut all, message, subject);
         }
-        // A status request names the order by the order's own ClOrdID.
+        // A status request identifies the order by the order's own ClOrdID.
         let id = id.or_else(|| subject.filter(|_| msg_type == "H").map(|it| it.id));
         if let Some(id) = id {
             all.insert(0, (tag::CL_ORD_ID, id.to_string()));
@@ -126,7 +126,7 @@ impl OrderLayout {
         all
     }
 
-    /// Fields of the order that a cancel, a replace or a status request repeats.
+    /// Adds the fields of the order that a cancel, a replace or a status request repeats.
     fn put_subject(
         &self,
         all: &mut Vec<(Tag, String)>,

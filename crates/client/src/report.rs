@@ -1,4 +1,4 @@
-//! One answer of the counterparty as a line of text.
+//! An answer of the counterparty, as a line of text.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -37,7 +37,7 @@ impl AnswerKind {
     }
 }
 
-/// An answer of the venue; missing fields are empty.
+/// An answer of the counterparty. Missing fields are empty.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ReportLine {
     /// Kind of the answer.
@@ -134,7 +134,7 @@ impl ReportLine {
         self
     }
 
-    /// Each value with its JSON name, without time and kind.
+    /// Each value with its name in JSON; without time and kind.
     #[must_use]
     pub fn values(&self) -> [(&'static str, &str); 17] {
         [

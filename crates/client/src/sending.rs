@@ -1,4 +1,4 @@
-//! [`Sending`]: the messages of a command that are still to be sent.
+//! [`Sending`]: the messages that a command still has to send.
 
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
@@ -8,17 +8,17 @@ use fixwire_protocol::{Mono, Nanos, Now, Tag, Timestamp, tag};
 use crate::fields::MessageFields;
 use crate::instruction::SendPlan;
 
-/// Number of messages in one turn without a burst size: answers are read between turns.
+/// Maximum number of messages in one turn when no burst size is given. Answers are read between turns.
 const PER_TURN: u64 = 64;
 
-/// The orders that the messages refer to.
+/// The orders to which the messages refer.
 #[derive(Debug)]
 pub(crate) enum Targets {
-    /// The orders that the template names, if any.
+    /// The order that the template refers to, if any.
     Template,
     /// One message for each of these orders.
     Orders(VecDeque<u64>),
-    /// The open orders of a group, from this number on.
+    /// The open orders of a group, beginning with this number.
     Group { name: String, next: u64 },
 }
 
@@ -33,14 +33,14 @@ pub(crate) struct Sending {
     pub(crate) sent: u64,
     pub(crate) interval: Option<Nanos>,
     pub(crate) burst: u64,
-    /// Deadline for the logon.
+    /// Time until which the session must be logged on.
     pub(crate) logon_until: Mono,
-    /// Time at which the first message was due; `None` before that.
+    /// Time at which the first message was due; `None` before.
     pub(crate) begun: Option<Now>,
 }
 
 impl Sending {
-    /// A task that sends one message for each of these orders, at once.
+    /// The task to send one message for each of these orders, at once.
     pub(crate) fn once(message: MessageFields, orders: Option<VecDeque<u64>>) -> Self {
         let count = orders.as_ref().map_or(1, |orders| orders.len() as u64);
         Self {
@@ -57,7 +57,7 @@ impl Sending {
         }
     }
 
-    /// A task for a `send`.
+    /// The task for a `send`.
     pub(crate) fn planned(message: MessageFields, plan: SendPlan) -> Self {
         let group = plan.of.map(|name| Targets::Group { name, next: 1 });
         Self {
@@ -71,7 +71,8 @@ impl Sending {
         }
     }
 
-    /// Time at which the next message is due; `None` without a pace. Delays of earlier messages do not shift it.
+    /// Time at which the next message is due; `None` without a pace. A delay of an earlier message does not change
+    /// it.
     pub(crate) fn due(&self, begun: Now) -> Option<Now> {
         let late = Nanos(self.interval?.0.saturating_mul(self.sent / self.burst));
         Some(Now {
@@ -80,7 +81,7 @@ impl Sending {
         })
     }
 
-    /// Messages that may be written in one turn.
+    /// Maximum number of messages that one turn may write.
     pub(crate) fn per_turn(&self) -> u64 {
         match self.interval {
             None if self.burst > 1 => self.burst,
@@ -88,7 +89,7 @@ impl Sending {
         }
     }
 
-    /// The template's fields for the next message.
+    /// The fields of the next message, made from the template.
     pub(crate) fn next_message(&self) -> MessageFields {
         let mut message = self.message.clone();
         if self.increments {
@@ -110,15 +111,15 @@ impl Sending {
     }
 }
 
-/// Tags of the texts that `+` increments.
+/// Tags of the values that `+` increments.
 const RAISED: [Tag; 2] = [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID];
 
-/// Increments the number at the end of a text; `None` without a suitable number.
+/// Increments the number at the end of a text; `None` if the text does not end in a suitable number.
 fn raised(text: &str, by: u64) -> Option<String> {
     let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
     let (start, number) = text.split_at(text.len() - digits);
     let sum = number.parse::<u64>().ok()?.checked_add(by)?.to_string();
-    // Leading zeros stay as long as the number of digits stays the same.
+    // Leading zeros are kept as long as the number of digits does not change.
     let zeros = digits.saturating_sub(sum.len());
     let mut raised = start.to_string();
     raised.extend(core::iter::repeat_n('0', zeros));
@@ -126,7 +127,7 @@ fn raised(text: &str, by: u64) -> Option<String> {
     Some(raised)
 }
 
-/// The day of a moment: `20261124`.
+/// The day of a time: `20261124`.
 pub(crate) fn day(at: Timestamp) -> String {
     let mut stamp = fixwire_protocol::TimestampWriter::new();
     let text = stamp.format(at, fixwire_protocol::Precision::Seconds);

@@ -3,19 +3,18 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-/// Maximum number of remembered messages.
+/// Maximum number of messages that are remembered.
 const REMEMBERED: usize = 1_000_000;
 
 /// MsgSeqNums of the messages that the client has sent on this connection.
 ///
-/// The engine does not report to an application the MsgSeqNum of its own messages. It reports the MsgSeqNum of
-/// each admin message, and the application's messages between two admin messages have the MsgSeqNums in between,
-/// in order.
+/// The engine does not tell an application which MsgSeqNum its own messages got. But it reports the MsgSeqNum of each
+/// admin message. The application's messages between two admin messages have the MsgSeqNums between them, in order.
 #[derive(Debug, Default)]
 pub(crate) struct SentNumbers {
     /// The next MsgSeqNum; 0 if unknown.
     pub(crate) next: u64,
-    /// MsgSeqNum of each message, with its ClOrdID(11) if any, in order.
+    /// The messages in order, each with its MsgSeqNum, and with its ClOrdID(11) if it has one.
     pub(crate) sent: VecDeque<(u64, Option<Box<str>>)>,
 }
 
@@ -29,8 +28,8 @@ impl SentNumbers {
         self.next += 1;
     }
 
-    /// Records the MsgSeqNum of an admin message: client messages expected to have this MsgSeqNum or a later one
-    /// follow it.
+    /// Records the MsgSeqNum of an admin message. Messages of the client that were expected to have this MsgSeqNum or
+    /// a higher one follow the admin message.
     pub(crate) fn admin(&mut self, seq: u64) {
         let behind = self.sent.iter_mut().rev().take_while(|sent| sent.0 >= seq);
         let mut count = 0;
@@ -41,7 +40,7 @@ impl SentNumbers {
         self.next = seq + 1 + count;
     }
 
-    /// Records a sequence reset by a Logon with MsgSeqNum 1, which may be recorded before or after the reset.
+    /// Handles a sequence reset by a Logon with MsgSeqNum 1. The Logon may be recorded before or after the reset.
     pub(crate) fn reset(&mut self) {
         *self = Self {
             next: 2,

@@ -34,7 +34,7 @@ pub(crate) fn exec_type(code: &str) -> &str {
     }
 }
 
-/// OrdStatus(39); empty for an order without a report.
+/// OrdStatus(39) in words; empty for an order that has no report.
 pub(crate) fn ord_status(code: &str) -> &str {
     match code {
         "" => "no report yet",
@@ -57,7 +57,8 @@ pub(crate) fn ord_status(code: &str) -> &str {
     }
 }
 
-/// Whether this OrdStatus(39) is final. An order that is done for the day may work again the next day.
+/// Whether this OrdStatus(39) is final. Done for day is not final, because the order may be working again the next
+/// day.
 pub(crate) fn is_final(ord_status: &str) -> bool {
     matches!(ord_status, "2" | "4" | "8" | "C")
 }

@@ -1,5 +1,5 @@
-//! The book as a [`Ledger`]: its state, rebuilt from notes and encoded as bytes: next numbers, finished ClOrdIDs, then the open
-//! orders as they were sent, each with its requests.
+//! The book as a [`Ledger`]: its state is rebuilt from notes and encoded as bytes. The bytes have the next numbers,
+//! the finished ClOrdIDs, and then the open orders as they were sent, each with its requests.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use super::{ClientBook, ClientOrder, FinishedId};
 use crate::note::{ClientNote, SentNote};
 
 const NAME: &str = "client";
-/// Version of this form and of the notes.
+/// Version of this encoding and of the notes.
 const VERSION: u32 = 1;
 
 /// The state of a client, rebuilt from its notes.
@@ -91,13 +91,13 @@ impl Wire<'_> for ClientBook {
             let serial = book.last?;
             book.orders.insert(serial, order);
         }
-        // The next numbers must be above all numbers in the ClOrdIDs of the orders.
+        // The next numbers must be higher than all numbers in the ClOrdIDs of the orders.
         (book.next_id == next_id && book.groups == groups).then_some(book)
     }
 }
 
 impl ClientBook {
-    /// A hash of open and finished orders and next numbers.
+    /// A hash of the open and finished orders and of the next numbers.
     pub(crate) fn hash(&self) -> u64 {
         state_hash(|to| self.put(to))
     }

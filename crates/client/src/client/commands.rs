@@ -13,7 +13,7 @@ use crate::instruction::{Instruction, SendPlan, Until, Which};
 use crate::sending::Sending;
 
 impl OrderClient {
-    /// Starts a command: its task, continued by [`OrderClient::step`].
+    /// Starts a command; [`OrderClient::step`] continues it.
     pub(super) fn command(&mut self, now: Now, command: &[u8]) -> Result<(), CommandFailure> {
         if self.task.is_some() {
             return Err(CommandFailure::Busy);
@@ -129,7 +129,7 @@ impl OrderClient {
     }
 }
 
-/// Whether each message of a template gets its own ClOrdID(11).
+/// Whether each message of a template gets a ClOrdID(11) of its own.
 pub(super) fn has_id(message: &MessageFields) -> bool {
     match message.msg_type.as_str() {
         "D" | "F" | "G" => true,

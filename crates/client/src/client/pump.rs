@@ -14,11 +14,11 @@ use crate::note::{ClientNote, SentNote};
 use crate::order_layout::{OrderSubject, SEND_TIME};
 use crate::sending::{Sending, Targets, day};
 
-/// Bytes of a field in addition to its value: ten digits, `=`, SOH and the margin of a body.
+/// Bytes that a field needs in addition to its value: ten digits, `=`, SOH, and the margin of a body.
 const AROUND: usize = 24;
 
 impl OrderClient {
-    /// Sends due messages; returns when the next message is due, or `None` when all were sent.
+    /// Sends the messages that are due. Returns when the next message is due; `None` when all were sent.
     pub(super) fn pump(
         &mut self,
         now: Now,
@@ -105,7 +105,7 @@ impl OrderClient {
         Ok(true)
     }
 
-    /// The order to which the next message belongs, if known.
+    /// The order to which the next message refers, if known.
     fn target(
         &self,
         sending: &mut Sending,
@@ -143,7 +143,7 @@ impl OrderClient {
         }
     }
 
-    /// The ClOrdID(11) of the next message; `None` if such messages have no ClOrdID of their own.
+    /// The ClOrdID(11) for the next message; `None` if messages of this type have no ClOrdID of their own.
     fn next_id(
         &self,
         now: Now,
@@ -168,7 +168,7 @@ impl OrderClient {
     }
 }
 
-/// Fields that the book does not keep.
+/// Fields of an order that the book does not keep.
 const UNKEPT: [Tag; 4] = [
     tag::CL_ORD_ID,
     tag::ORIG_CL_ORD_ID,

@@ -20,7 +20,7 @@ const STATUS: &str = "status ID|last [TAG=VALUE ...]";
 const SET: &str = "set NAME MSGTYPE [TAG=VALUE|TAG=VALUE...]";
 const SEND: &str = "send NAME N[/MS][/B] [GROUP] [of GROUP] [+]";
 const WAIT: &str = "wait N reports | wait all | wait SECONDS";
-/// The longest pause: a day.
+/// Maximum length of a pause: one day.
 const LONGEST_PAUSE: Nanos = Nanos::from_secs(86_400);
 
 type Read = Result<Instruction, InstructionError>;
@@ -227,7 +227,7 @@ fn set(mut words: Words<'_>) -> Read {
         return Err(InstructionError::MsgType(msg_type.to_string()));
     }
     let mut message = MessageFields::new(msg_type);
-    // Values may contain spaces: the rest of the line is one text.
+    // Values may contain spaces, so the rest of the line is one text.
     let fields = words.rest.trim_end_matches('|');
     if !fields.is_empty() {
         for field in fields.split('|') {
@@ -269,7 +269,7 @@ fn pace(word: &str) -> Option<SendPlan> {
     let number = |text: &str, most: u64| number(text).filter(|it| (1..=most).contains(it));
     let count = number(parts.next()?, MOST_SENT)?;
     let interval = match parts.next() {
-        // A pause of 0 means no pace: as fast as possible.
+        // A pause of 0 means that messages are sent as fast as possible.
         None | Some("0" | "") => None,
         Some(text) => Some(Nanos::from_millis(number(text, 86_400_000)?)),
     };
