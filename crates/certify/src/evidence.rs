@@ -1,4 +1,4 @@
-//! [`EvidenceFolder`]: a file for each case with the bytes of both directions, and an index.
+//! [`EvidenceFolder`]: a file for each case with the bytes of both directions, and an index of all cases.
 //!
 //! ```text
 //! DIR/20261126-093011/index.txt      the played cases with their verdicts, and the remaining cases
@@ -14,20 +14,20 @@ use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 use crate::plan::CertificationCase;
 use crate::result::{CaseResult, Totals};
 
-/// Maximum number of runs in the same second.
+/// Maximum number of runs that start in the same second.
 const SAME_SECOND_MAX: u32 = 1000;
 
-/// The folder of one run; runs never share a folder.
+/// The folder of one run. Runs never share a folder.
 #[derive(Debug)]
 pub struct EvidenceFolder {
     path: PathBuf,
-    /// The first lines of each file: the plan, the session.
+    /// The lines at the beginning of each file: plan and session.
     about: Vec<(String, String)>,
 }
 
 impl EvidenceFolder {
-    /// Creates the folder of a run inside `parent`, and `parent` if it is missing. The folder is named after the time
-    /// `now`. Each file begins with the pairs in `about`.
+    /// Creates the folder of a run in `parent`, which is also created if it is missing. The name of the folder is the
+    /// time `now`. Each file begins with the pairs in `about`.
     ///
     /// # Errors
     ///
@@ -86,8 +86,8 @@ impl EvidenceFolder {
         Ok((path, file))
     }
 
-    /// Writes the index: the cases played so far, and the remaining cases. The old index stays until the new index is
-    /// complete.
+    /// Writes the index: the cases that were played, and the remaining ones. The old index is kept until the new one
+    /// is complete.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! [`FieldNames`]: names of fields, and which of them are numbers.
+//! [`FieldNames`]: the names of fields, and which fields have numbers.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) enum FieldNames {
 }
 
 impl FieldNames {
-    /// `Price(44)`, or `price` for TMP.
+    /// The name of a field as shown: `Price(44)`, or `price` for TMP.
     pub(crate) fn shown(&self, tag: Tag) -> String {
         match self {
             Self::Fix(dictionary) => {
@@ -29,7 +29,7 @@ impl FieldNames {
         }
     }
 
-    /// Whether a value has several valid notations.
+    /// Whether the field has a number, whose value has several valid notations.
     pub(crate) fn is_number(&self, tag: Tag) -> bool {
         use DataType::{
             Amt, Float, Int, Length, NumInGroup, Percentage, Price, PriceOffset, Qty, SeqNum,

@@ -1,4 +1,5 @@
-//! [`FixSession`]: a [`RawSession`] with the steps of the player: Logon, Logout, and a TestRequest after each case.
+//! [`FixSession`]: a [`RawSession`] with what the player does itself: Logon, Logout, and a TestRequest after each
+//! case.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,14 +19,14 @@ use crate::wire_message::{TextFields, value};
 /// A session over FIX.
 pub(crate) struct FixSession {
     raw: RawSession,
-    /// Whether a Logon of the player resets the sequence numbers.
+    /// Whether the player's Logons reset the sequence numbers.
     resets: bool,
-    /// Number of TestRequests of the player.
+    /// Number of TestRequests that the player has sent.
     probes: u64,
 }
 
 impl FixSession {
-    /// The session. With initial sequence numbers in `numbers`, Logons of the player do not reset them.
+    /// The session. If `numbers` has initial sequence numbers, the player's Logons do not reset them.
     pub(crate) fn new(
         session: &SessionConfig,
         numbers: Option<(u64, Option<u64>)>,
@@ -50,8 +51,8 @@ impl FixSession {
                     return failed(format!("received {}: {fault}", message.shown));
                 }
                 match &probe {
-                    // After the Logons, messages that the venue sent without a connection are skipped until the answer
-                    // to the TestRequest.
+                    // Messages that the venue had for us while there was no connection are skipped until the
+                    // TestRequest is answered.
                     Some(id) if self.is_answer(&message, id) => return Ok(()),
                     Some(_) if message.msg_type() != "5" => {}
                     None if message.msg_type() == "A" => probe = Some(self.probe()),
@@ -160,7 +161,7 @@ impl PlayedSession for FixSession {
             (tag::MSG_TYPE, "1".to_owned()),
             (tag::TEST_REQ_ID, id.clone()),
         ];
-        // A failed write is not an error here: the next read finds the closed connection.
+        // A failed write is not an error here: the next read finds that the connection is closed.
         let _ = self.raw.send(&fields, &[], false);
         id
     }

@@ -1,4 +1,4 @@
-//! [`IdMaker`]: unique ids across runs, and the case of each.
+//! [`IdMaker`]: makes ids that are unique across runs, and knows for which case each was made.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use fixwire_protocol::{Tag, Timestamp, tag};
 use crate::tmp::fields;
 use crate::wire_message::value;
 
-/// Fields of a report that identify the request, and so the case.
+/// Fields of a report that identify the request, and thereby the case.
 const NAMES_REQUEST: [Tag; 3] = [
     tag::CL_ORD_ID,
     tag::ORIG_CL_ORD_ID,
     tag::BUSINESS_REJECT_REF_ID,
 ];
 
-/// Creates ids and keeps their owners.
+/// Makes ids, and remembers for which round of a case.
 #[derive(Debug)]
 pub(crate) struct IdMaker {
     /// The prefix of all ids of this run.
     prefix: String,
-    /// For each id made so far, in order, the round of a case for which it was made.
+    /// For each id in the order in which they were made: the round of a case for which it was made.
     owners: Vec<u64>,
     /// The next order number over TMP.
     next_number: u64,
-    /// For each order number over TMP, the round of a case for which it was made.
+    /// For each order number over TMP: the round of a case for which it was made.
     number_owners: BTreeMap<String, u64>,
 }
 
@@ -45,7 +45,7 @@ impl IdMaker {
         Self {
             prefix: prefix + "-",
             owners: Vec::new(),
-            // At a hundred order numbers a second, no number repeats for months.
+            // With a hundred order numbers a second, no number repeats for months.
             next_number: at.0.unsigned_abs() / 10_000_000,
             number_owners: BTreeMap::new(),
         }
@@ -57,7 +57,7 @@ impl IdMaker {
             None => self.make(owner),
             Some("ord_id") => {
                 self.next_number += 1;
-                // At most seven digits.
+                // The number has at most seven digits.
                 (1 + self.next_number % 9_999_999).to_string()
             }
             Some(_) => {
@@ -91,7 +91,7 @@ impl IdMaker {
         self.owners.get(place.checked_sub(1)?).copied()
     }
 
-    /// Whether a message answers a request of a round or case before the round `owner`.
+    /// Whether a message answers a request of a round before `owner`.
     pub(crate) fn is_late(&self, message: &[(Tag, String)], owner: u64) -> bool {
         let number = fields::tag_of("order_no").and_then(|tag| value(message, tag));
         let of_number = number.and_then(|number| self.number_owners.get(number).copied());

@@ -7,8 +7,9 @@
 //!                                   EvidenceFolder                     a file for each case, and an index
 //! ```
 //!
-//! The session does not use the engine: a certification sends messages that an engine never would, such as a wrong
-//! CheckSum(10), a gap or a Logon with a wrong MsgSeqNum. Only a TMP login without its own step uses the real link.
+//! The session does not use the engine, because a certification sends messages that an engine never sends, such as a
+//! wrong CheckSum(10), a gap, or a Logon with a wrong MsgSeqNum. Only a TMP login for which the case has no steps
+//! uses the real link.
 #![forbid(unsafe_code)]
 
 mod evidence;

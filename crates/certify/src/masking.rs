@@ -15,12 +15,12 @@ pub(crate) fn is_secret(tag: Tag) -> bool {
     is_secret_of_fix(tag) || fields::is_secret(tag)
 }
 
-/// Values that a plan has read from secret fields. They are masked in every other field, too.
+/// Values that a plan has read from secret fields. They are masked in all other fields too.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secrets(BTreeSet<String>);
 
 impl Secrets {
-    /// Shorter values are masked only as a whole: otherwise they would mask everything.
+    /// Shorter secrets are masked only where they are the whole value. Otherwise they would mask too much.
     const SHORT: usize = 4;
 
     pub(crate) fn add(&mut self, secret: &str) {
@@ -39,7 +39,7 @@ impl Secrets {
         self.0.iter().map(String::as_str)
     }
 
-    /// The value of a field, or a mask.
+    /// The value of a field, or the mask if the value is secret.
     pub(crate) fn masked<'a>(&self, tag: Tag, text: &'a str) -> &'a str {
         if self.has(text) {
             MASK
@@ -54,8 +54,8 @@ pub(crate) fn masked(tag: Tag, text: &str) -> &str {
     if is_secret(tag) { MASK } else { text }
 }
 
-/// The text of a step with its secret values masked. Fields are separated by `|`, except in an order client command,
-/// where blanks separate them.
+/// The text of a step with its secret values masked. Fields are separated by `|`; in an order client command, by
+/// blanks.
 pub(crate) fn masked_step(text: &str, is_command: bool) -> String {
     let ends_value = |c: char| {
         if is_command {
@@ -77,7 +77,7 @@ pub(crate) fn masked_step(text: &str, is_command: bool) -> String {
                 let length = rest[equals..].find(ends_value);
                 let end = length.map_or(rest.len(), |length| equals + length);
                 let value = &rest[equals + 1..end];
-                // A reference to another value, or a pattern without text, is not a secret.
+                // A reference to another value is not secret, and neither is a pattern without text.
                 let is_open = matches!(value, "*" | "(none)")
                     || value.starts_with(['$', '@'])
                     || (rest.starts_with(fields::KEY_VALUE) && value == fields::WRONG);

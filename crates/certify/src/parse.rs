@@ -18,7 +18,7 @@ use crate::tmp::frames;
 use crate::value::time_limit;
 use names::Names;
 
-/// Time limit of an expectation if the plan has none.
+/// Time limit for an expectation if the plan states none.
 const LIMIT: Duration = Duration::from_secs(5);
 /// Maximum number of rounds of a case.
 const ROUNDS_MAX: u32 = 1000;
@@ -54,7 +54,7 @@ impl CertificationPlan {
     }
 }
 
-/// Records the line of a word that is allowed once; an error if the word occurred before.
+/// Records the line of a word that may occur only once; an error if the word occurred before.
 fn once(earlier: &mut Option<usize>, line: usize, word: &str) -> Result<(), String> {
     match earlier {
         Some(earlier) => Err(format!(
@@ -67,20 +67,20 @@ fn once(earlier: &mut Option<usize>, line: usize, word: &str) -> Result<(), Stri
     }
 }
 
-/// A plan being parsed.
+/// A plan that is being parsed.
 struct Reader {
     plan: CertificationPlan,
     mistakes: Vec<PlanMistake>,
     /// The current line, from 1.
     line: usize,
-    /// The line of `limit`.
+    /// The line of the word `limit`.
     limit_line: Option<usize>,
-    /// The lines of `optional`, `repeat` and `versions:` of the current case.
+    /// The lines of the words `optional`, `repeat` and `versions:` in the current case.
     attribute_lines: [Option<usize>; 3],
     /// The variables of the current case.
     names: Names,
-    /// Whether a line of the current case was not a valid step: further errors about references to this step are then
-    /// not reported.
+    /// Whether a line of the current case is not a valid step. If so, errors about references to that step are not
+    /// reported.
     is_broken: bool,
 }
 
@@ -120,7 +120,7 @@ impl Reader {
         }
     }
 
-    /// A line before the first case.
+    /// Parses a line before the first case.
     fn head(&mut self, word: &str, rest: &str) -> Result<(), String> {
         if !self.plan.cases.is_empty() {
             return Err(format!(
@@ -185,7 +185,7 @@ impl Reader {
         mistake.map_or(Ok(()), Err)
     }
 
-    /// Checks that need the whole case.
+    /// Makes the checks that need the whole case.
     fn end_case(&mut self) {
         let names = std::mem::take(&mut self.names);
         let is_broken = std::mem::take(&mut self.is_broken);
@@ -219,7 +219,7 @@ impl Reader {
         }
     }
 
-    /// A line between the title of a case and its first step.
+    /// Parses a line between the title of a case and its first step.
     fn attribute(&mut self, word: &str, rest: &str) -> Result<(), String> {
         let Some(case) = self.plan.cases.last_mut() else {
             return Err(format!(

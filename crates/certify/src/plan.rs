@@ -24,11 +24,11 @@ pub enum PlanProtocol {
 pub struct CertificationPlan {
     /// Protocol of the plan.
     pub protocol: PlanProtocol,
-    /// The settings file of the session or link, as in the plan: relative to the plan.
+    /// The settings file of the session or link, as written in the plan. The path is relative to the plan.
     pub settings: Option<String>,
-    /// Name of the session or link in the settings file; `None` when the plan names none.
+    /// Name of the session or link in the settings file; `None` when the plan does not name one.
     pub session: Option<String>,
-    /// Default time limit of an expectation.
+    /// Time limit of expectations that state none.
     pub limit: Duration,
     /// The cases, in the order of the file.
     pub cases: Vec<CertificationCase>,
@@ -43,11 +43,11 @@ pub struct CertificationCase {
     pub title: String,
     /// Line of the case in the plan.
     pub line: usize,
-    /// Whether the case is optional: a failure does not count.
+    /// Whether the case is optional. If so, its failure does not count.
     pub optional: bool,
     /// Number of rounds.
     pub rounds: u32,
-    /// The FIX versions to which the case applies; empty when it applies to all.
+    /// The FIX versions to which the case applies; empty when it applies to all versions.
     pub versions: Vec<Version>,
     /// The steps.
     pub steps: Vec<PlanStep>,
@@ -60,7 +60,7 @@ impl CertificationCase {
         self.versions.is_empty() || self.versions.contains(&version)
     }
 
-    /// Whether the steps of the case open the connection, so that the case begins without a connection.
+    /// Whether the steps of the case open the connection themselves. If so, the case begins without a connection.
     #[must_use]
     pub fn opens_connection(&self) -> bool {
         let first = self.steps.first().map(|step| &step.action);
@@ -73,7 +73,7 @@ impl CertificationCase {
 pub struct PlanStep {
     /// Line of the step in the plan.
     pub line: usize,
-    /// Number of the step in the case, from 1; `@3` in a later step names step 3.
+    /// Number of the step in the case, from 1. `@3` in a later step refers to step 3.
     pub number: usize,
     /// Text of the step, with secrets masked.
     pub text: String,
@@ -81,12 +81,12 @@ pub struct PlanStep {
     pub action: StepAction,
 }
 
-/// An action or expectation of a step.
+/// What a step does or expects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepAction {
     /// `connect`: opens the connection.
     Connect,
-    /// `logon`: sends a Logon, with these fields in addition or instead of the usual ones.
+    /// `logon`: sends a Logon. These fields are added to the usual ones, or replace them.
     Logon(Vec<(Tag, SentValue)>),
     /// `logged-on`: connects and exchanges Logons, or the login messages of TMP.
     LoggedOn,
@@ -94,35 +94,35 @@ pub enum StepAction {
     LogOut(String),
     /// `drop`: closes the connection.
     Drop,
-    /// `send`, or an order, replace, cancel or status request.
+    /// `send`; or an order, a replace, a cancel or a status request: sends a message.
     Send(Outgoing),
     /// `garbled`: the message is sent with a wrong CheckSum(10).
     Garbled(Outgoing),
-    /// `burst`: the message is sent this many times, ignoring the flow limit.
+    /// `burst`: the message is sent this many times, without regard to the flow limit.
     Burst(u32, Outgoing),
-    /// `raw`: bytes are sent unchanged.
+    /// `raw`: these bytes are sent as they are.
     Raw(Vec<u8>),
-    /// `skip`: this number of our sequence numbers is left out.
+    /// `skip`: we leave out this number of our sequence numbers.
     Skip(u64),
-    /// `answers on`, `answers off`: whether Heartbeats, and responses to TestRequest, ResendRequest and Logout (over
-    /// TMP responses to R04 and L41) are sent automatically.
+    /// `answers on`, `answers off`: whether Heartbeats, and the answers to TestRequest, ResendRequest and Logout, are
+    /// sent automatically (over TMP, the answers to R04 and L41).
     Answers(bool),
     /// `wait`: waits for this time.
     Wait(Duration),
-    /// `silence`: for this time only Heartbeats and TestRequests may arrive.
+    /// `silence`: during this time, only Heartbeats and TestRequests may arrive.
     Silence(Duration),
     /// `expect`, `await` and their `and` lines.
     Expect(Expectation),
-    /// `disconnect`: the venue closes the connection within this time; with `None` within the plan's time limit.
+    /// `disconnect`: the venue must close the connection within this time; `None` means within the plan's time limit.
     Disconnect(Option<Duration>),
 }
 
 /// A message to send.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outgoing {
-    /// Fields, with MsgType(35), or the name of a message of TMP.
+    /// Fields including MsgType(35); or the name of a TMP message, and fields.
     Fields(Vec<(Tag, SentValue)>),
-    /// An order client command.
+    /// A command of the order client.
     Command(Box<Instruction>),
 }
 
@@ -131,9 +131,9 @@ pub enum Outgoing {
 pub struct Expectation {
     /// A pattern for each message.
     pub patterns: Vec<MessagePattern>,
-    /// Time limit until all messages have arrived; `None`: the plan's time limit.
+    /// Time limit until all messages have arrived; `None` means the plan's time limit.
     pub within: Option<Duration>,
-    /// Whether other messages may arrive before and between these messages (`await`).
+    /// Whether other messages may arrive before and between these (`await`).
     pub skips_others: bool,
 }
 
@@ -142,9 +142,9 @@ pub struct Expectation {
 pub struct MessagePattern {
     /// Line of the pattern in the plan.
     pub line: usize,
-    /// Number of its step.
+    /// Number of the step to which the pattern belongs.
     pub step: usize,
-    /// Tags and values; a repeated tag stands for two entries of a repeating group.
+    /// Tags and values. A tag that occurs twice stands for two entries of a repeating group.
     pub fields: Vec<(Tag, ExpectedValue)>,
 }
 
@@ -153,7 +153,7 @@ pub struct MessagePattern {
 pub struct PlanMistake {
     /// The line, from 1.
     pub line: usize,
-    /// The error, and the correct form.
+    /// The error, with the correct form.
     pub what: String,
 }
 

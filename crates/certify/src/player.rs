@@ -26,12 +26,12 @@ use crate::scope::CaseScope;
 use crate::session::{Inbound, LogOnFailure, PlayedSession, Pumped};
 use crate::tmp::link::TmpSession;
 
-/// Initial sequence numbers, for a venue that does not accept ResetSeqNumFlag(141).
+/// Initial sequence numbers, for a venue that does not accept ResetSeqNumFlag(141)=Y.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct StartNumbers {
     /// MsgSeqNum of our Logon.
     pub next_out: u64,
-    /// MsgSeqNum of the venue's Logon; `None` accepts any.
+    /// MsgSeqNum of the venue's Logon; `None` accepts any MsgSeqNum.
     pub next_in: Option<u64>,
 }
 
@@ -42,9 +42,9 @@ pub enum VenueSession<'a> {
     Fix(&'a SessionConfig),
     /// The broker's end of a TMP link.
     Tmp {
-        /// Transport of the link.
+        /// Connection of the link.
         link: &'a LinkConfig,
-        /// Login of the link.
+        /// Login and other settings of the link.
         settings: &'a ClientLinkSettings,
     },
 }
@@ -59,7 +59,7 @@ impl VenueSession<'_> {
         }
     }
 
-    /// Transport of the session or link.
+    /// How the session or link connects.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         match self {
@@ -74,16 +74,17 @@ impl VenueSession<'_> {
 pub struct PlayerSetup<'a> {
     /// The session or link.
     pub session: VenueSession<'a>,
-    /// Default time limit of an expectation.
+    /// Time limit of expectations that state none.
     pub limit: Duration,
-    /// `None`: the first Logon, and the Logon after a failed case, resets the sequence numbers to 1; over TMP the day
-    /// begins with 1 in both directions.
+    /// Initial sequence numbers. `None`: the first Logon, and the Logon after a failed case, reset the sequence
+    /// numbers to 1; over TMP, the day begins with 1 in both directions.
     pub numbers: Option<StartNumbers>,
     /// Ends the run when it becomes true.
     pub stop: Arc<AtomicBool>,
 }
 
-/// Plays cases one after another. Each uses a session that is logged on, unless it opens the connection itself.
+/// Plays cases one after another. Each case begins with a session that is logged on, unless the case opens the
+/// connection itself.
 pub struct CasePlayer {
     session: Box<dyn PlayedSession>,
     /// `None` over TMP.
@@ -93,7 +94,7 @@ pub struct CasePlayer {
     version: Option<Version>,
     limit: Nanos,
     ids: IdMaker,
-    /// Number of rounds so far.
+    /// Number of rounds that were played.
     rounds: u64,
     late: u64,
     stop: Arc<AtomicBool>,
@@ -102,7 +103,7 @@ pub struct CasePlayer {
 /// Why a round did not pass.
 #[derive(Debug)]
 enum Trouble {
-    /// A step failed: its line, the expectation and the result.
+    /// A step failed: its line in the plan, and the lines with expectation and result.
     Failed(usize, Vec<String>),
     /// The case could not be played.
     NotPlayed(String),
@@ -166,7 +167,7 @@ impl CasePlayer {
         self.session.now().wall
     }
 
-    /// Number of messages that answered a request of an earlier case.
+    /// Number of messages that answered a request of an earlier case or round.
     #[must_use]
     pub fn late(&self) -> u64 {
         self.late
@@ -244,7 +245,7 @@ impl CasePlayer {
         Ok(result)
     }
 
-    /// Logs out, if logged on.
+    /// Logs out, if the session is logged on.
     pub fn finish(&mut self) {
         self.session.inbox().clear();
         self.log_out();
@@ -274,8 +275,8 @@ impl CasePlayer {
         self.end(last, &scope)
     }
 
-    /// After the last step no other message may arrive; a Heartbeat on request shows that the venue has answered
-    /// everything.
+    /// Ends a case: after the last step, no other message may arrive. The answer to a TestRequest shows that the
+    /// venue has answered everything.
     fn end(&mut self, line: usize, scope: &CaseScope) -> Result<(), Trouble> {
         self.session.set_answers(true);
         let is_logged_on = self.session.is_logged_on();
@@ -315,7 +316,7 @@ impl CasePlayer {
         }
     }
 
-    /// Whether a message answers a request of an earlier case or round. Such a message is counted and then ignored.
+    /// Whether a message answers a request of an earlier case or round. If so, the message is counted and ignored.
     fn set_aside(&mut self, message: &Inbound, scope: &CaseScope) -> bool {
         let is_late = self.ids.is_late(&message.fields, scope.owner());
         if is_late {
@@ -351,7 +352,7 @@ fn stopped() -> Trouble {
     Trouble::NotPlayed("stopped by a signal".to_owned())
 }
 
-/// The last used sequence numbers of both directions, from the next ones.
+/// The last sequence numbers used in both directions, computed from the next ones.
 fn last_numbers(next: StartNumbers) -> Result<LinkNumbers, String> {
     let last = |next: u64| {
         let last = u32::try_from(next - 1).ok();

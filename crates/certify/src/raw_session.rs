@@ -1,5 +1,5 @@
-//! [`RawSession`]: the session layer of a certification client. It numbers and answers messages as FIX requires, unless
-//! a step says otherwise, and checks the sequence numbers and CheckSums of received messages.
+//! [`RawSession`]: the session layer of a certification client. It assigns MsgSeqNums and answers messages as FIX
+//! requires, unless a step says otherwise. It checks the MsgSeqNum and CheckSum of received messages.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -16,29 +16,29 @@ use crate::session::{Inbound, Pumped};
 use crate::venue_line::{LineRead, VenueLine};
 use crate::wire_message::{MessageReader, MessageWriter, TextFields, shown, spoil, value};
 
-/// Maximum number of messages kept while a step waits.
+/// Maximum number of messages that are kept while a step waits.
 const INBOX_MAX: usize = 100_000;
-/// Longest accepted message, bytes.
+/// Maximum length of a message, bytes.
 const LONGEST: usize = 16 << 20;
 
-/// An application message, kept for resends.
+/// An application message that was sent, kept for resends.
 #[derive(Clone, Debug)]
 struct SentMessage {
     fields: TextFields,
-    /// Header fields left out when it was sent.
+    /// Header fields that were left out when the message was sent.
     left_out: Vec<Tag>,
     /// SendingTime(52) of the message.
     time: String,
 }
 
-/// A manually driven session.
+/// A session whose messages the steps of a case determine.
 pub(crate) struct RawSession {
     line: VenueLine,
     config: Config,
     writer: MessageWriter,
     reader: MessageReader,
     bytes: Vec<u8>,
-    /// Messages not yet used by a step.
+    /// Messages that no step has used yet.
     pub(crate) inbox: VecDeque<Inbound>,
     pub(crate) record: CaseRecord,
     /// Whether Heartbeats and answers are sent automatically.
@@ -48,8 +48,8 @@ pub(crate) struct RawSession {
     next_in: Option<u64>,
     /// Application messages.
     sent: BTreeMap<u64, SentMessage>,
-    /// Whether the MsgSeqNum of the next Logon may be higher than expected: the venue may have used sequence numbers
-    /// for messages while it was disconnected.
+    /// Whether the MsgSeqNum of the venue's next Logon may be higher than expected, because the venue may have used
+    /// sequence numbers for messages while it was disconnected.
     may_be_ahead: bool,
     /// Whether the venue has sent a Logon before.
     had_logon: bool,
@@ -61,7 +61,7 @@ pub(crate) struct RawSession {
 }
 
 impl RawSession {
-    /// The session with these initial sequence numbers.
+    /// A session with these initial sequence numbers.
     pub(crate) fn new(
         session: &SessionConfig,
         next_out: u64,
@@ -99,7 +99,7 @@ impl RawSession {
         self.logged_on && self.line.is_open()
     }
 
-    /// A time in the session's format.
+    /// A time in the format of the session. `offset` is added to the present time, nanoseconds.
     pub(crate) fn time(&mut self, offset: i64) -> String {
         let mut at = self.line.now().wall;
         at.0 = at.0.saturating_add(offset);
@@ -143,12 +143,12 @@ impl RawSession {
         self.record.at(at, text);
     }
 
-    /// Skips this number of sequence numbers.
+    /// Skips this number of our sequence numbers.
     pub(crate) fn skip(&mut self, count: u64) {
         self.next_out = self.next_out.saturating_add(count);
     }
 
-    /// Allows the venue's next Logon a higher MsgSeqNum than expected, unless it is the venue's first Logon.
+    /// Allows the venue's next Logon to have a higher MsgSeqNum than expected, unless it is the venue's first Logon.
     pub(crate) fn allow_gap_before_logon(&mut self) {
         self.may_be_ahead = self.had_logon;
     }
@@ -162,7 +162,7 @@ impl RawSession {
             (tag::ENCRYPT_METHOD, "0".to_owned()),
             (tag::HEART_BT_INT, config.heart_bt_int_seconds.to_string()),
         ];
-        // FIX 4.0 has no such field.
+        // FIX 4.0 does not have ResetSeqNumFlag(141).
         if resets && config.begin_string > BeginString::Fix40 {
             fields.push((tag::RESET_SEQ_NUM_FLAG, "Y".to_owned()));
         }
@@ -244,12 +244,12 @@ impl RawSession {
         self.write(now, bytes)
     }
 
-    /// Masks this value in all displayed texts from now on.
+    /// Masks this value from now on, in all texts that are shown.
     pub(crate) fn hide(&mut self, secret: &str) {
         self.secrets.add(secret);
     }
 
-    /// Sends an automatic admin message. If the connection was lost meanwhile, the next read reports it.
+    /// Sends an admin message automatically. If the connection was lost, the next read reports it.
     fn answer(&mut self, fields: &[(Tag, &str)]) {
         let fields: TextFields = fields
             .iter()
@@ -258,12 +258,12 @@ impl RawSession {
         let _ = self.send(&fields, &[], false);
     }
 
-    /// Waits for a message until this time, and moves received ones into the inbox.
+    /// Waits for a message until this time. Received messages are moved to the inbox.
     pub(crate) fn pump(&mut self, until: Mono) -> Pumped {
         self.pump_beyond(0, until)
     }
 
-    /// Waits until this time, whatever arrives. When more messages arrive than the inbox can hold, the connection is
+    /// Waits until this time, whatever arrives. If more messages arrive than the inbox can hold, the connection is
     /// closed.
     pub(crate) fn gather(&mut self, until: Mono) -> Pumped {
         loop {
@@ -312,7 +312,7 @@ impl RawSession {
         loop {
             let bytes = std::mem::take(&mut self.bytes);
             let (used, message, fault) = match frame::next(&bytes, LONGEST) {
-                // Bytes before the start of a message are a fault, whether the message itself is complete or not.
+                // Bytes before the beginning of a message are a fault, whether or not the message itself is complete.
                 Frame::Whole { skip, .. } | Frame::Partial { skip } if skip > 0 => {
                     let fault = format!("{skip} bytes do not belong to a message");
                     (skip, &bytes[..skip], Some(fault))
@@ -351,7 +351,7 @@ impl RawSession {
         }
     }
 
-    /// Handles a received message at the session level; returns the fault of its MsgSeqNum, if any.
+    /// Handles a received message on the session level. Returns what is wrong with its MsgSeqNum, if anything.
     fn received(&mut self, message: &Inbound) -> Option<String> {
         let fields = &message.fields;
         let fault = self.count(message);
@@ -373,7 +373,7 @@ impl RawSession {
         fault
     }
 
-    /// Checks and counts the MsgSeqNum of a message.
+    /// Checks and counts the MsgSeqNum of a message; returns what is wrong with it.
     fn count(&mut self, message: &Inbound) -> Option<String> {
         let fields = &message.fields;
         let number: Option<u64> =
@@ -413,7 +413,7 @@ impl RawSession {
         ))
     }
 
-    /// Answers a ResendRequest: resends application messages, and gap-fills the rest.
+    /// Answers a ResendRequest: resends application messages, and sends gap fills for the rest.
     fn resend(&mut self, request: &[(Tag, String)]) {
         let number = |tag| value(request, tag).and_then(|text| text.parse::<u64>().ok());
         let last = self.next_out.saturating_sub(1);

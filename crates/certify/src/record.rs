@@ -1,11 +1,12 @@
-//! [`CaseRecord`]: the events of one case, line by line, kept in memory and written to its file at once.
+//! [`CaseRecord`]: what happens in one case, line by line. Each line is kept in memory, and written to the file of
+//! the case at once.
 
 use std::fs::File;
 use std::io::{self, Write};
 
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
-/// The lines of a case. Each line is written to the file immediately, so that the file is readable whenever the process
+/// The lines of a case. Each line is written to the file at once, so that the file is readable whenever the process
 /// ends.
 #[derive(Debug, Default)]
 pub(crate) struct CaseRecord {
@@ -23,7 +24,7 @@ impl CaseRecord {
         }
     }
 
-    /// A line without a time.
+    /// Adds a line without a time.
     pub(crate) fn line(&mut self, text: &str) {
         let Some(file) = &mut self.file else { return };
         if let Err(error) = file.write_all(format!("{text}\n").as_bytes()) {
@@ -31,7 +32,7 @@ impl CaseRecord {
         }
     }
 
-    /// A line with its time: `>` before sent data, `<` before received data, or text.
+    /// Adds a line with its time. The text begins with `>` for sent data and with `<` for received data.
     pub(crate) fn at(&mut self, at: Timestamp, what: &str) {
         let time = self.stamp.format(at, Precision::Micros);
         let line = format!("{} {what}", String::from_utf8_lossy(time));

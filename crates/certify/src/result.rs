@@ -1,4 +1,4 @@
-//! [`CaseResult`]: the outcome of a case, and the totals of all cases.
+//! [`CaseResult`]: the result of a case; and the totals of all cases.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub enum CaseVerdict {
     Failed {
         /// The line of the step in the plan.
         line: usize,
-        /// Expectation and result, a line each.
+        /// Lines with the expectation and the result.
         why: Vec<String>,
     },
     /// The case could not be played.
@@ -35,18 +35,18 @@ pub struct CaseResult {
     pub number: u32,
     /// Title of the case.
     pub title: String,
-    /// Whether a failure does not count.
+    /// Whether the case is optional, so that a failure does not count.
     pub optional: bool,
     /// Outcome of the case.
     pub verdict: CaseVerdict,
     /// Duration of the case.
     pub took: Duration,
-    /// Evidence of the case.
+    /// Path of the evidence of the case; `None` without evidence.
     pub evidence: Option<PathBuf>,
 }
 
 impl CaseResult {
-    /// The verdict in a word: `pass`, `FAIL`, `fail` for an optional case, `not played`, `skipped`.
+    /// The verdict as one word: `pass`, `FAIL`, `fail` for an optional case, `not played`, `skipped`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self.verdict {
@@ -58,8 +58,8 @@ impl CaseResult {
         }
     }
 
-    /// Lines that explain why the case did not pass. `plan` is the name of the plan; a failure names it with the line
-    /// of the step.
+    /// Lines that explain why the case did not pass. `plan` is the name of the plan; for a failed step, the lines
+    /// have this name and the line of the step.
     #[must_use]
     pub fn reasons(&self, plan: &str) -> Vec<String> {
         match &self.verdict {
@@ -77,20 +77,20 @@ impl CaseResult {
     }
 }
 
-/// Number of cases by verdict.
+/// Number of cases for each verdict.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Totals {
     /// Number of all cases.
     pub cases: usize,
     /// Passed cases.
     pub passed: usize,
-    /// Failed cases that are not optional.
+    /// Number of failed cases that are not optional.
     pub failed: usize,
     /// Failed optional cases.
     pub failed_optional: usize,
     /// Cases that could not be played.
     pub not_played: usize,
-    /// Cases for other FIX versions.
+    /// Cases that do not apply to the session's FIX version.
     pub skipped: usize,
 }
 
@@ -112,14 +112,15 @@ impl Totals {
         totals
     }
 
-    /// Whether cases were played, no required case failed, and each applicable case could be played.
+    /// Whether the run is a success: cases were played, no required case failed, and every case that applies could be
+    /// played.
     #[must_use]
     pub fn is_success(&self) -> bool {
         let played = self.passed + self.failed + self.failed_optional;
         self.failed == 0 && self.not_played == 0 && played > 0
     }
 
-    /// Why a run without a failed case is not a success.
+    /// Why a run in which no case failed is not a success; `None` if it is.
     #[must_use]
     pub fn why_nothing_played(&self) -> Option<&'static str> {
         const WHY: &str = "no case was played: no case applies to the FIX version of the session, see 'versions:' in \

@@ -1,4 +1,4 @@
-//! [`CaseScope`]: the ids, variables, messages and orders known to the steps of a case.
+//! [`CaseScope`]: the ids, variables, messages and orders that the steps of a case know.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::tmp::fields;
 use crate::value::{ExpectedValue, SentValue, fits};
 use crate::wire_message::{TextFields, value};
 
-/// An order of this case.
+/// An order that was sent in this case.
 #[derive(Clone, Debug)]
 struct KnownOrder {
     ids: Vec<String>,
@@ -24,14 +24,14 @@ struct KnownOrder {
 /// The state of one round of a case.
 #[derive(Clone, Debug)]
 pub(crate) struct CaseScope {
-    /// Number of the round, counted over all cases; it is the owner of the ids made in the round.
+    /// Number of the round, counted over all cases. The ids made in the round belong to this number.
     owner: u64,
     variables: BTreeMap<String, String>,
     /// Messages sent and received, by step.
     messages: BTreeMap<usize, TextFields>,
     orders: Vec<KnownOrder>,
     last: Option<String>,
-    /// Values of variables from secret fields.
+    /// Secret values of variables.
     secrets: Secrets,
 }
 
@@ -56,7 +56,7 @@ impl CaseScope {
         self.owner
     }
 
-    /// Stores the message of a step, for `@N` in later ones.
+    /// Stores the message of a step, so that later steps can refer to it by `@N`.
     pub(crate) fn keep(&mut self, step: usize, fields: TextFields) {
         self.messages.insert(step, fields);
     }
@@ -70,7 +70,7 @@ impl CaseScope {
         let ids: Vec<&str> = ids.iter().filter_map(|tag| value(report, *tag)).collect();
         let is_named =
             |order: &&mut KnownOrder| order.ids.iter().any(|id| ids.contains(&id.as_str()));
-        // A cancel of an unknown order may be answered with NONE.
+        // The answer to a cancel of an unknown order may have OrderID NONE.
         if let Some(order) = self.orders.iter_mut().find(is_named)
             && order_id != "NONE"
         {
@@ -78,7 +78,7 @@ impl CaseScope {
         }
     }
 
-    /// The text of a value to send; `None` when the field is left out of the message.
+    /// The text of a value to send; `None` when the field must be left out of the message.
     fn resolve(
         &mut self,
         tag: Tag,
@@ -125,7 +125,7 @@ impl CaseScope {
         Ok((all, left_out))
     }
 
-    /// Composes the content of a step.
+    /// Makes the message of a step.
     pub(crate) fn compose(
         &mut self,
         outgoing: &Outgoing,
@@ -217,7 +217,7 @@ impl CaseScope {
         Ok(fields)
     }
 
-    /// The ClOrdID that names an order.
+    /// The ClOrdID that identifies an order.
     fn target(&self, which: &Which) -> Result<String, String> {
         match which {
             Which::Id(id) => match id.strip_prefix('$') {
@@ -234,7 +234,7 @@ impl CaseScope {
         }
     }
 
-    /// A pattern as text, with the known values.
+    /// A pattern as text, with known values filled in.
     pub(crate) fn shown(&self, pattern: &MessagePattern) -> String {
         let field = |(tag, expected): &(Tag, ExpectedValue)| {
             let mask = |text: &str| self.secrets.masked(*tag, text).to_owned();
@@ -261,11 +261,11 @@ impl CaseScope {
         fields.join("|")
     }
 
-    /// Compares a message with a pattern, and stores the values of its variables if it matches.
+    /// Compares a message with a pattern. If the message matches, stores the values of the pattern's variables.
     ///
     /// # Errors
     ///
-    /// The differences, one sentence each. If MsgType(35) differs, only this difference.
+    /// The differences, one sentence each. If MsgType(35) differs, only that difference.
     pub(crate) fn match_message(
         &mut self,
         pattern: &MessagePattern,
@@ -316,7 +316,7 @@ impl CaseScope {
         if !differences.is_empty() {
             return Err(differences);
         }
-        // A secret value without a variable is only compared, never sent again, so it is not added to the secrets.
+        // A secret value without a variable is only compared and never sent, so it is not added to the secrets.
         let kept = captured.iter().map(|(_, text)| text);
         kept.filter(|text| secrets.has(text))
             .for_each(|text| self.secrets.add(text));
@@ -326,7 +326,7 @@ impl CaseScope {
         Ok(())
     }
 
-    /// Compares one value; the error is the expected value.
+    /// Compares one value. The error is the value that was expected.
     fn match_value(
         &self,
         tag: Tag,
@@ -369,7 +369,8 @@ impl CaseScope {
                         "the value of step {step}, whose message has no such field"
                     )),
                 },
-                // The other message belongs to this step and has not arrived yet: both are compared when it arrives.
+                // The other message belongs to the same step and has not arrived yet. Both are compared when it
+                // arrives.
                 None => match found {
                     Some(_) => Ok(()),
                     None => Err(format!("the value of step {step}")),
@@ -379,7 +380,7 @@ impl CaseScope {
     }
 }
 
-/// The data for comparing one value.
+/// What is needed to compare one value.
 struct Comparison<'a> {
     /// Variables that get their values from this message.
     captured: &'a [(String, String)],

@@ -10,10 +10,10 @@ use crate::plan::CertificationPlan;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CaseSelection(Vec<RangeInclusive<u32>>);
 
-/// Why a text selects no cases.
+/// Why a text does not select cases.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SelectionError {
-    /// A text that is neither numbers nor ranges.
+    /// The text has something other than numbers and ranges.
     Text(String),
     /// The plan has no case with this number.
     Unknown(u32),
@@ -56,11 +56,11 @@ impl CaseSelection {
         self.0.iter().any(|range| range.contains(&number))
     }
 
-    /// Checks that each number, and both ends of each range, are in the plan.
+    /// Checks that each number, and both ends of each range, are cases of the plan.
     ///
     /// # Errors
     ///
-    /// The first number that is not.
+    /// The first number that is not a case of the plan.
     pub fn check(&self, plan: &CertificationPlan) -> Result<(), SelectionError> {
         let is_known = |number: u32| plan.cases.iter().any(|case| case.number == number);
         let mut ends = self

@@ -1,4 +1,4 @@
-//! [`PlayedSession`]: a session that a player drives, over FIX or TMP.
+//! [`PlayedSession`]: a session that a player drives, over FIX or over TMP.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,9 +13,9 @@ use crate::wire_message::{TextFields, value};
 #[derive(Clone, Debug)]
 pub(crate) struct Inbound {
     pub(crate) fields: TextFields,
-    /// The message with SOH shown as `|`.
+    /// The message with `|` instead of SOH.
     pub(crate) shown: String,
-    /// The protocol error in the message, whatever the steps expect; `None` for a valid message.
+    /// A violation of the protocol in the message, whatever the steps expect; `None` for a valid message.
     pub(crate) fault: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl Inbound {
 /// Result of waiting.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Pumped {
-    /// The inbox has messages.
+    /// The inbox has a message.
     Message,
     /// No message arrived in time.
     TimedOut,
@@ -65,20 +65,21 @@ impl From<io::Error> for SendFailure {
     }
 }
 
-/// Words for a protocol's login and answers, used in results.
+/// The words of a protocol for its login and its answers, for results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SessionWords {
-    /// The expectation of `logged-on`.
+    /// What `logged-on` expects.
     pub(crate) login: &'static str,
-    /// The missing answer, when the venue has not answered everything.
+    /// Which answer is missing when the venue has not answered everything.
     pub(crate) no_answer: &'static str,
 }
 
-/// A manually driven session: it numbers and answers messages as its protocol requires, unless a step says otherwise.
+/// A session whose messages the steps of a case determine. It assigns sequence numbers and answers messages as its
+/// protocol requires, unless a step says otherwise.
 pub(crate) trait PlayedSession {
     fn now(&mut self) -> Now;
 
-    /// Messages not yet used by a step.
+    /// Messages that no step has used yet.
     fn inbox(&mut self) -> &mut VecDeque<Inbound>;
 
     fn record(&mut self) -> &mut CaseRecord;
@@ -98,13 +99,13 @@ pub(crate) trait PlayedSession {
     /// Closes the connection, if it is open.
     fn disconnect(&mut self);
 
-    /// A time in the session's format.
+    /// A time in the format of the session. `offset` is added to the present time, nanoseconds.
     fn time(&mut self, offset: i64) -> String;
 
-    /// Skips this number of sequence numbers.
+    /// Skips this number of our sequence numbers.
     fn skip(&mut self, count: u64);
 
-    /// Whether the session answers automatically.
+    /// Sets whether the session answers automatically.
     fn set_answers(&mut self, are_sent: bool);
 
     /// The fields of a Logon(A); none over TMP.
@@ -118,22 +119,22 @@ pub(crate) trait PlayedSession {
         is_garbled: bool,
     ) -> Result<TextFields, SendFailure>;
 
-    /// Sends a message this many times, at once.
+    /// Sends a message this many times without pauses.
     fn burst(&mut self, count: u32, fields: &[(Tag, String)]) -> Result<TextFields, SendFailure>;
 
     /// Sends bytes unchanged.
     fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), SendFailure>;
 
-    /// Waits for a message until this time, and moves received ones into the inbox.
+    /// Waits for a message until this time. Received messages are moved to the inbox.
     fn pump(&mut self, until: Mono) -> Pumped;
 
     /// Waits until this time, whatever arrives.
     fn gather(&mut self, until: Mono) -> Pumped;
 
-    /// Requests an answer that shows that all earlier messages are answered; returns its id.
+    /// Sends a request whose answer shows that all earlier messages are answered. Returns the id of the request.
     fn probe(&mut self) -> String;
 
-    /// Whether a message is the answer to the probe with this id.
+    /// Whether a message is the answer to the request of `probe` with this id.
     fn is_answer(&self, message: &Inbound, id: &str) -> bool;
 
     /// Whether a message may arrive at any time: a Heartbeat or TestRequest, over TMP R04 or R05.
@@ -142,14 +143,14 @@ pub(crate) trait PlayedSession {
     /// Connects and logs in.
     fn log_on(&mut self, within: Nanos) -> Result<(), LogOnFailure>;
 
-    /// Logs out and disconnects, in an orderly way if the venue cooperates.
+    /// Logs out and disconnects; in an orderly way, if the venue cooperates.
     fn log_out(&mut self, within: Nanos);
 
-    /// Masks this value in all displayed texts from now on.
+    /// Masks this value from now on, in all texts that are shown.
     fn hide(&mut self, secret: &str);
 }
 
-/// `2 s`, `250 ms`.
+/// A time as text: `2 s`, `250 ms`.
 pub(crate) fn seconds(time: Nanos) -> String {
     match (time.as_millis(), time.as_millis() % 1000) {
         (millis, 0) => format!("{} s", millis / 1000),

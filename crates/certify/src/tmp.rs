@@ -1,4 +1,4 @@
-//! Certification over TMP: fields by name, frames, the broker's end of a link.
+//! Certification over TMP: fields with names, frames, and the broker's end of a link.
 
 pub(crate) mod fields;
 pub(crate) mod frames;

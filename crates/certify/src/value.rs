@@ -1,4 +1,4 @@
-//! Field values in a plan: [`SentValue`] in messages to send, [`ExpectedValue`] in expected ones.
+//! Field values in a plan: [`SentValue`] in messages to send, [`ExpectedValue`] in expected messages.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub enum SentValue {
     /// The text itself.
     Text(String),
-    /// `$NAME`: an id of this case, or a received value.
+    /// `$NAME`: an id made in this case, or a value that was received.
     Variable(String),
     /// `now`, `now+10s`, `now-121s`: the time of sending plus this number of nanoseconds.
     Now(i64),
@@ -20,9 +20,9 @@ pub enum SentValue {
 /// The expected value of a received field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ExpectedValue {
-    /// Exactly this text; a number may have another notation, such as 10.5 for 10.50.
+    /// Exactly this text. A number may have another notation, such as 10.5 for 10.50.
     Text(String),
-    /// A text with `*` for any characters.
+    /// A text in which `*` stands for any characters.
     Pattern(String),
     /// `{a,b}`: one of these values.
     OneOf(Vec<String>),
@@ -30,7 +30,8 @@ pub enum ExpectedValue {
     Any,
     /// `(none)`: the field is absent.
     Absent,
-    /// `$NAME`: the value of that variable; on first use any value, which becomes the variable's.
+    /// `$NAME`: the value of the variable. If the variable has no value yet, any value, which then becomes the
+    /// variable's.
     Variable(String),
     /// `@N`: the value of the same field in the message of step N.
     SameAs(usize),
@@ -134,7 +135,7 @@ fn step(number: &str) -> Result<usize, String> {
     })
 }
 
-/// Whether a text matches a pattern with `*` for any characters.
+/// Whether a text matches a pattern in which `*` stands for any characters.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -154,7 +155,7 @@ pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// `6s`, `1.5s` or `250ms`; at most a day.
+/// A duration as `6s`, `1.5s` or `250ms`; at most a day.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     const LONGEST: Duration = Duration::from_secs(86_400);
     let time = fixwire_text::duration(text).map(Duration::from_nanos);

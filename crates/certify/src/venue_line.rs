@@ -1,4 +1,4 @@
-//! [`VenueLine`]: the connection to the venue, through the sockets, TLS and proxies of the engine.
+//! [`VenueLine`]: the connection to the venue. It uses the engine's sockets, TLS and proxies.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use fixwire_net::transport::Transport;
 use fixwire_net::{ConnId, Dial, Host, Os, Ready, SocketOptions, Wait, tls};
 use fixwire_protocol::{Mono, Nanos, Now};
 
-/// Interval at which a wait checks whether the run is stopped.
+/// Interval at which a waiting player checks whether the run is stopped.
 const SLICE: Nanos = Nanos::from_millis(50);
 /// Read size, bytes.
 const READ: usize = 64 << 10;
-/// Timeout for a venue that accepts no bytes.
+/// Time after which a venue that accepts no bytes counts as lost.
 const WRITE_LIMIT: Duration = Duration::from_secs(10);
 
 /// Result of a read.
@@ -91,11 +91,11 @@ impl VenueLine {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Connects to the first responding address of the session.
+    /// Connects to the first address of the session that responds.
     ///
     /// # Errors
     ///
-    /// Why no connection to any address succeeds, as a sentence.
+    /// A sentence that says why no address could be connected.
     pub(crate) fn connect(&mut self) -> Result<String, String> {
         let Connection::Initiator { hosts, timeout, .. } = &self.connection else {
             return Err(
@@ -157,8 +157,8 @@ impl VenueLine {
         Ok(())
     }
 
-    /// Writes all bytes. If they cannot be written in time, the connection is closed: the next message would begin in
-    /// the middle of this message.
+    /// Writes all bytes. If they cannot be written in time, the connection is closed, because the next message would
+    /// begin in the middle of this one.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let Some(conn) = self.conn else {
             return Err(ErrorKind::NotConnected.into());
@@ -181,8 +181,8 @@ impl VenueLine {
         }
     }
 
-    /// Appends received data to `bytes`; waits for data until this time at most. A venue that sends without a pause
-    /// delays neither this time limit nor a stop.
+    /// Appends received data to `bytes`. Waits for data until this time at most; neither this limit nor a stop is
+    /// delayed by a venue that sends without pauses.
     pub(crate) fn read(&mut self, until: Mono, bytes: &mut Vec<u8>) -> LineRead {
         let Some(conn) = self.conn else {
             return LineRead::Closed;

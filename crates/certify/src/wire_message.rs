@@ -1,4 +1,4 @@
-//! Messages as bytes: written from fields, parsed into fields, and displayed with their secrets masked.
+//! Messages as bytes: written from fields, parsed into fields, and shown with their secrets masked.
 
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::session::Config;
@@ -8,10 +8,10 @@ use fixwire_protocol::{
 
 use crate::masking::{MASK, Secrets};
 
-/// Fields of a message; values are text, with other bytes replaced.
+/// Fields of a message. Values are text, in which invalid bytes are replaced.
 pub(crate) type TextFields = Vec<(Tag, String)>;
 
-/// Header fields in the order in which they are written, MsgType(35) before them.
+/// Header fields, in the order in which they are written. MsgType(35) precedes them.
 const HEADER: [Tag; 22] = [
     tag::MSG_SEQ_NUM,
     tag::APPL_VER_ID,
@@ -39,7 +39,7 @@ const HEADER: [Tag; 22] = [
 /// Maximum number of fields of a message that are parsed.
 const FIELDS_MAX: usize = 4096;
 
-/// Whether a field belongs to the header, where it may appear once.
+/// Whether a field belongs to the header, where it may occur only once.
 pub(crate) fn is_header(tag: Tag) -> bool {
     HEADER.contains(&tag) || matches!(tag, tag::BEGIN_STRING | tag::MSG_TYPE)
 }
@@ -81,13 +81,13 @@ impl MessageWriter {
         }
     }
 
-    /// A time in the session's message format.
+    /// A time in the format of the session.
     pub(crate) fn time(&mut self, at: Timestamp) -> String {
         let text = self.stamp.format(at, self.precision);
         String::from_utf8_lossy(text).into_owned()
     }
 
-    /// A complete message with this MsgSeqNum(34). Fields take precedence over the header's values; fields in
+    /// A complete message with this MsgSeqNum(34). Values in `fields` replace those of the header; fields in
     /// `left_out` are not written.
     pub(crate) fn write(
         &mut self,
@@ -129,7 +129,7 @@ impl MessageWriter {
     }
 }
 
-/// Makes the CheckSum(10) of a complete message wrong.
+/// Makes the CheckSum(10) of a complete message incorrect.
 pub(crate) fn spoil(message: &mut [u8]) {
     let digit = message.len().saturating_sub(2);
     if let Some(digit) = message.get_mut(digit) {
@@ -163,7 +163,8 @@ impl MessageReader {
     }
 }
 
-/// The bytes of a message for display: `|` for SOH, secrets masked (those of a plan, too), no control characters.
+/// The bytes of a message as text: `|` for SOH, secrets masked (also secrets of the plan), and without control
+/// characters.
 pub(crate) fn shown(bytes: &[u8], secrets: &Secrets) -> String {
     let mut redactor = Redactor::for_showing(&[]);
     redactor.copy_any(0, bytes);

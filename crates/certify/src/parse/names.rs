@@ -1,4 +1,5 @@
-//! [`Names`]: the variables and steps of the case being parsed, so that no step refers to an unknown variable or step.
+//! [`Names`]: the variables and steps of the case that is being parsed, to check that no step refers to an unknown
+//! variable or step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +8,7 @@ use fixwire_protocol::{Tag, tag};
 use crate::tmp::fields;
 use crate::value::{ExpectedValue, SentValue};
 
-/// Id fields whose values the sender of the message creates.
+/// Id fields. The sender of a message makes their values.
 const IDS: [Tag; 16] = [
     tag::CL_ORD_ID,
     66,
@@ -27,21 +28,21 @@ const IDS: [Tag; 16] = [
     1346,
 ];
 
-/// A variable whose value comes from a received message.
+/// A variable that gets its value from a received message.
 #[derive(Debug)]
 struct Captured {
     line: usize,
     is_used: bool,
 }
 
-/// Variables and steps available to later steps.
+/// The variables and steps to which later steps may refer.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     variables: BTreeMap<String, Option<Captured>>,
-    /// Steps with a message.
+    /// The steps that have a message.
     messages: BTreeSet<usize>,
     steps: usize,
-    /// Whether an order was sent, which `last` refers to.
+    /// Whether an order was sent, to which `last` refers.
     has_order: bool,
 }
 
@@ -70,14 +71,14 @@ impl Names {
         }
     }
 
-    /// Uses a variable instead of an order's id.
+    /// Uses a variable in the place of an order's id.
     pub(super) fn order(&mut self, name: &str) -> Result<(), String> {
         self.used(name).then_some(()).ok_or_else(|| {
             format!("unknown order ${name}: send one with '11=${name}' earlier in this case")
         })
     }
 
-    /// Whether the variable is known; marks it as used.
+    /// Marks the variable as used. Returns whether it is known.
     fn used(&mut self, name: &str) -> bool {
         match self.variables.get_mut(name) {
             Some(Some(captured)) => captured.is_used = true,
@@ -87,7 +88,7 @@ impl Names {
         true
     }
 
-    /// Checks a field sent in step `step`.
+    /// Checks a field that step `step` sends.
     pub(super) fn sent(&mut self, tag: Tag, value: &SentValue, step: usize) -> Result<(), String> {
         match value {
             SentValue::Variable(name) if !self.used(name) => {
@@ -109,7 +110,7 @@ impl Names {
         }
     }
 
-    /// Checks a field expected in step `step`.
+    /// Checks a field that step `step` expects.
     pub(super) fn expected(
         &mut self,
         value: &ExpectedValue,
@@ -144,7 +145,7 @@ impl Names {
         ))
     }
 
-    /// Errors: variables that get a value and are never used, with their lines.
+    /// The errors about variables that get a value but are never used, with their lines.
     pub(super) fn unused(self) -> impl Iterator<Item = (usize, String)> {
         let captured = self.variables.into_iter();
         let captured = captured.filter_map(|(name, captured)| Some((name, captured?)));

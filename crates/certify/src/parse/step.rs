@@ -15,7 +15,7 @@ use crate::tmp::parse as tmp;
 use crate::value::{ExpectedValue, SentValue, duration, time_limit};
 use crate::wire_message::is_header;
 
-/// Steps that are order client commands.
+/// Steps that are commands of the order client.
 const COMMANDS: [&str; 5] = ["new", "order", "cancel", "replace", "status"];
 /// The other steps over FIX.
 const STEPS: [&str; 15] = [
@@ -53,7 +53,7 @@ const TMP_STEPS: [&str; 15] = [
     "and",
     "disconnect",
 ];
-/// Maximum number of sequence numbers that a step skips.
+/// Maximum number of sequence numbers that one step can skip.
 const SKIPPED_MAX: u64 = 1_000_000;
 /// Maximum number of messages in a burst.
 const BURST_MAX: u32 = 10_000;
@@ -66,7 +66,7 @@ pub(super) fn is_step(word: &str, protocol: PlanProtocol) -> bool {
     }
 }
 
-/// Whether a step contains an order client command, with blanks between its fields.
+/// Whether a step contains a command of the order client, whose fields are separated by blanks.
 pub(super) fn is_command(word: &str, rest: &str) -> bool {
     let (of_garbled, _) = first_word(rest);
     COMMANDS.contains(&word) || (word == "garbled" && COMMANDS.contains(&of_garbled))
@@ -81,7 +81,7 @@ pub(super) struct StepReader<'a> {
 }
 
 impl StepReader<'_> {
-    /// The step's number and its content.
+    /// The number of the step, and what it does.
     pub(super) fn step(&mut self, word: &str, rest: &str) -> (usize, Result<StepAction, String>) {
         let number = self.names.next_step();
         let action = match is_step(word, self.protocol) {
@@ -178,7 +178,7 @@ impl StepReader<'_> {
         Ok(StepAction::Burst(count, message))
     }
 
-    /// A further message of the previous step.
+    /// Adds a further message to the previous step.
     pub(super) fn and(&mut self, case: &mut CertificationCase, rest: &str) -> Result<(), String> {
         let number = self.names.next_step();
         let before = case.steps.last_mut().map(|step| &mut step.action);
@@ -211,7 +211,7 @@ impl StepReader<'_> {
         Ok(MessagePattern { line, step, fields })
     }
 
-    /// Parses a message to send: an order client command, or fields.
+    /// Parses a message to send: a command of the order client, or fields.
     fn outgoing(&mut self, rest: &str, step: usize) -> Result<Outgoing, String> {
         let (word, _) = first_word(rest);
         match COMMANDS.contains(&word) && self.protocol == PlanProtocol::Fix {

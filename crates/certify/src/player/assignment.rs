@@ -1,4 +1,4 @@
-//! [`Assignment`]: matches received messages to expected ones, whatever the order of arrival.
+//! [`Assignment`]: assigns received messages to expected ones, whatever the order of arrival.
 
 use fixwire_protocol::Tag;
 
@@ -7,17 +7,17 @@ use crate::plan::MessagePattern;
 use crate::scope::CaseScope;
 use crate::wire_message::TextFields;
 
-/// Maximum number of comparisons for an assignment: enough for seven patterns that all look alike.
+/// Maximum number of comparisons in one assignment. It is enough for seven patterns that are all alike.
 const TRIES_MAX: usize = 20_000;
 
-/// Messages of an `expect` step and its `and` lines, each with its own pattern.
+/// The patterns of an `expect` step and its `and` lines, and the messages that were received for them.
 pub(super) struct Assignment<'a> {
     patterns: &'a [MessagePattern],
     names: &'a FieldNames,
-    /// The scope before the step.
+    /// The scope before the step began.
     before: CaseScope,
     messages: Vec<TextFields>,
-    /// For each pattern, the index of its message; `None` until one is assigned.
+    /// For each pattern, the index of the message assigned to it; `None` without one.
     places: Vec<Option<usize>>,
 }
 
@@ -36,20 +36,20 @@ impl<'a> Assignment<'a> {
         }
     }
 
-    /// The patterns without a message.
+    /// The patterns to which no message is assigned.
     pub(super) fn left(&self) -> Vec<&'a MessagePattern> {
         let pairs = self.patterns.iter().zip(&self.places);
         let left = pairs.filter(|(_, place)| place.is_none());
         left.map(|(pattern, _)| pattern).collect()
     }
 
-    /// Accepts a message if all patterns can be assigned to different messages with it; `scope` then includes their
-    /// values.
+    /// Accepts a message if all messages, including this one, can be assigned to different patterns. If so, `scope`
+    /// gets the values that the patterns read from the messages.
     ///
     /// # Errors
     ///
-    /// The difference to the first pattern without a message; if they do not differ, that the message conflicts with
-    /// one received before.
+    /// How the message differs from the first pattern without a message. If it does not differ, that it conflicts
+    /// with a message received before.
     pub(super) fn take(
         &mut self,
         message: &[(Tag, String)],
@@ -88,7 +88,8 @@ impl<'a> Assignment<'a> {
     }
 }
 
-/// A search for a message for each pattern, in the order of the patterns, so that each can refer to earlier ones.
+/// Searches for a message for each pattern, in the order of the patterns, because a pattern may refer to an earlier
+/// one.
 struct Search<'a, 'b> {
     assignment: &'b Assignment<'a>,
     places: Vec<Option<usize>>,
@@ -96,8 +97,8 @@ struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    /// Assigns messages to the patterns from index `at` on; the scope with their values, or `None` if a message remains
-    /// unassigned.
+    /// Assigns messages to the patterns from index `at` on. Returns the scope with their values; `None` if a message
+    /// cannot be assigned.
     fn go(&mut self, at: usize, scope: CaseScope) -> Option<CaseScope> {
         let Assignment {
             patterns,
@@ -109,7 +110,7 @@ impl Search<'_, '_> {
         let Some(pattern) = patterns.get(at) else {
             return Some(scope);
         };
-        // The message that this pattern had before is tried first, then the newest message.
+        // First try the message that this pattern had before, then the newest one.
         let mut candidates: Vec<usize> = (0..messages.len()).rev().collect();
         candidates.sort_by_key(|message| Some(*message) != earlier[at]);
         for message in candidates {

@@ -84,7 +84,7 @@ impl CasePlayer {
                 let until = self.deadline(Some(Nanos::from(*time)));
                 match self.session.gather(until) {
                     Pumped::Stopped => Err(stopped()),
-                    // If the connection was lost meanwhile, the next step that needs it fails.
+                    // If the connection was lost meanwhile, the next step that needs the connection fails.
                     _ => Ok(()),
                 }
             }
@@ -105,7 +105,7 @@ impl CasePlayer {
         fields.map_err(|why| failed(line, "the message cannot be made", &why))
     }
 
-    /// The fields of a message, and the fields to leave out.
+    /// The fields of a message to send, and the fields to leave out.
     fn composed(
         &mut self,
         step: &PlanStep,
@@ -159,7 +159,7 @@ impl CasePlayer {
         Ok(())
     }
 
-    /// Receives messages until each pattern has a message.
+    /// Receives messages until each pattern has its message.
     fn expect(&mut self, expectation: &Expectation, scope: &mut CaseScope) -> Step {
         let within = expectation.within.map_or(self.limit, Nanos::from);
         let until = self.deadline(Some(within));
@@ -210,7 +210,7 @@ impl CasePlayer {
         }
     }
 
-    /// Waits for this time. A message other than a Heartbeat or TestRequest is a failure.
+    /// Waits for this time. Fails if a message other than a Heartbeat or TestRequest arrives.
     fn silence(&mut self, line: usize, time: Duration, scope: &CaseScope) -> Step {
         let until = self.deadline(Some(Nanos::from(time)));
         let expected = format!("expected nothing for {}", seconds(Nanos::from(time)));
@@ -229,7 +229,7 @@ impl CasePlayer {
         }
     }
 
-    /// Waits until the venue closes the connection; another message is a failure.
+    /// Waits until the venue closes the connection. Fails if another message arrives.
     fn disconnected(&mut self, line: usize, within: Option<Duration>, scope: &CaseScope) -> Step {
         let within = within.map_or(self.limit, Nanos::from);
         let until = self.deadline(Some(within));
@@ -252,7 +252,7 @@ impl CasePlayer {
         }
     }
 
-    /// Fails for any message but a Heartbeat or TestRequest, which may arrive at any time.
+    /// Fails for any message except a Heartbeat or TestRequest, which may arrive at any time.
     fn quiet(&mut self, line: usize, expected: &str, message: &Inbound, scope: &CaseScope) -> Step {
         let fault = message.fault.as_ref().map(|fault| format!(": {fault}"));
         if fault.is_none() && (self.session.is_chatter(message) || self.set_aside(message, scope)) {

@@ -1,4 +1,5 @@
-//! TMP fields in a plan: a name, a text, and a tag that stands for a FIX tag inside the player.
+//! TMP fields in a plan. Each has a name, a text, and a tag that stands for it in the player, which works with FIX
+//! tags.
 
 use std::sync::LazyLock;
 
@@ -6,9 +7,9 @@ use fixwire_protocol::{Precision, Tag, Timestamp, TimestampWriter};
 use fixwire_tmp::messages::LAYOUTS;
 use fixwire_tmp::{LayoutField, TmpLayoutInfo, TmpTime, WireField};
 
-/// The first tag of a TMP field; no FIX message has it.
+/// The first tag that stands for a TMP field. FIX messages have no such tags.
 const FIRST: Tag = 0xf000_0000;
-/// Identifies the R04 of a connection that an R05 answers: not a field, so that no plan can name it.
+/// Says which R04 of a connection an R05 answers. It is not a field of the message, and no plan can refer to it.
 pub(crate) const ORDINAL: Tag = FIRST - 1;
 /// The name of the message, such as `R01`.
 pub(crate) const MESSAGE: Tag = FIRST;
@@ -19,19 +20,19 @@ pub(crate) const KEY_VALUE: &str = "key_value";
 /// A wrong value for `key_value`.
 pub(crate) const WRONG: &str = "wrong";
 
-/// Fields whose values the sender of the message creates.
+/// Fields whose values the sender of a message makes.
 const IDS: [&str; 3] = ["order_no", "ord_id", "user_define"];
-/// One-byte numbers that the specification gives as characters.
+/// Numbers of one byte that the specification gives as characters.
 const CHARACTERS: [&str; 4] = [
     "exec_type",
     "position_effect",
     "account_flag",
     "order_source",
 ];
-/// Header fields with the same name as a message field.
+/// Prefix for fields of the header that have the same name as a field of the message.
 const OF_HEADER: &str = "header.";
 
-/// Names of all fields, without duplicates; the index of a name is its tag.
+/// Names of all fields, each once. The index of a name gives its tag.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut names = vec!["message".to_owned()];
     names.extend(TmpLayoutInfo::HEADER.iter().map(header_name));
@@ -51,19 +52,19 @@ fn header_name(field: &LayoutField) -> String {
     }
 }
 
-/// The tag of a name.
+/// The tag for a name.
 pub(crate) fn tag_of(name: &str) -> Option<Tag> {
     let place = NAMES.iter().position(|known| known == name)?;
     Some(FIRST + place as Tag)
 }
 
-/// The name of a tag; `None` for FIX tags.
+/// The name for a tag; `None` for a FIX tag.
 pub(crate) fn name_of(tag: Tag) -> Option<&'static str> {
     let place = tag.checked_sub(FIRST)?;
     NAMES.get(place as usize).map(String::as_str)
 }
 
-/// Whether the sender of the message creates the field's value.
+/// Whether the sender of a message makes the value of this field.
 pub(crate) fn is_id(tag: Tag) -> bool {
     name_of(tag).is_some_and(|name| IDS.contains(&name))
 }
@@ -98,7 +99,7 @@ impl NamedField {
         Self { tag, field }
     }
 
-    /// All fields of a message: the fields of the header, then its own.
+    /// All fields of a message: first those of the header, then its own.
     pub(crate) fn all(layout: &'static TmpLayoutInfo) -> impl Iterator<Item = Self> {
         let header = TmpLayoutInfo::HEADER.iter();
         let header = header.map(|field| Self::of(&header_name(field), field));
@@ -110,7 +111,7 @@ impl NamedField {
     ///
     /// # Errors
     ///
-    /// The fields of the message.
+    /// The fields that the message has.
     pub(crate) fn find(layout: &'static TmpLayoutInfo, name: &str) -> Result<Self, String> {
         let found = Self::all(layout).find(|it| name_of(it.tag) == Some(name));
         found.ok_or_else(|| {
@@ -149,7 +150,7 @@ impl NamedField {
         })
     }
 
-    /// Encodes a text as the field's bytes; for data, as many as needed.
+    /// Encodes a text as the bytes of the field. For data, the number of bytes depends on the text.
     ///
     /// # Errors
     ///
@@ -226,7 +227,7 @@ impl NamedField {
         Ok(bytes.collect())
     }
 
-    /// The names of the field's values, for an error; empty when its values have no names.
+    /// The names of the field's values, for an error; empty when the values have no names.
     fn names(self) -> String {
         let codes = self.field.codes.iter();
         let shown = |(code, name): &(u8, &str)| match self.is_character() {
@@ -240,7 +241,7 @@ impl NamedField {
         }
     }
 
-    /// The text in the form in which a received field is shown, so that both can be compared.
+    /// A text, converted to the form in which a received field is shown, so that both can be compared.
     ///
     /// # Errors
     ///
@@ -256,7 +257,7 @@ fn numbers(bytes: &[u8], width: usize, number: impl Fn(&[u8]) -> i64) -> String 
     numbers.collect::<Vec<_>>().join(",")
 }
 
-/// Characters without their filler, zero bytes or blanks; as hex if not all are printable.
+/// Characters without their filler, which is zero bytes or blanks. If not all are printable, as hexadecimal digits.
 fn characters(bytes: &[u8]) -> Option<String> {
     let filler = |byte: &u8| matches!(byte, 0 | b' ');
     let end = bytes.iter().rposition(|byte| !filler(byte))? + 1;
@@ -268,12 +269,12 @@ fn characters(bytes: &[u8]) -> Option<String> {
     Some(format!("0x{}", hex_of(bytes)))
 }
 
-/// `0x` and an even count of hex digits as bytes.
+/// The bytes of `0x` and an even number of hexadecimal digits.
 fn hex(text: &str) -> Option<Vec<u8>> {
     bytes_of(text.strip_prefix("0x")?)
 }
 
-/// Hex digits, with optional blanks between bytes.
+/// The bytes of hexadecimal digits, with optional blanks between bytes.
 pub(crate) fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for word in text.split_whitespace() {
@@ -284,7 +285,7 @@ pub(crate) fn bytes_of(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Bytes as hex digits.
+/// Bytes as hexadecimal digits.
 pub(crate) fn hex_of(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! TMP frames: built from named fields, parsed into fields, and displayed with the proof of the password masked.
+//! TMP frames: built from named fields, parsed into fields, and shown with the password proof masked.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use crate::masking::Secrets;
 use crate::tmp::fields::{CHECKSUM, MESSAGE, NamedField, layout_of, name_of, tag_of};
 use crate::wire_message::{TextFields, value};
 
-/// Start of the body.
+/// Byte offset of the body.
 const BODY_AT: usize = 17;
-/// Bytes not counted in `msg_length`.
+/// Bytes of a frame that `msg_length` does not count.
 const LENGTH_ADDS: usize = 3;
-/// Fields left out of a frame's decoded line: the name of the message and the bytes already show them.
+/// Fields that are not shown in the decoded line of a frame, because the message name and the bytes show them.
 const NOT_SHOWN: [&str; 6] = [
     "message",
     "msg_length",
@@ -24,7 +24,7 @@ const NOT_SHOWN: [&str; 6] = [
     CHECKSUM,
 ];
 
-/// The tag of an existing field.
+/// The tag of a field; the field must exist.
 pub(crate) fn tag(name: &str) -> Tag {
     tag_of(name).unwrap_or(MESSAGE)
 }
@@ -34,7 +34,7 @@ pub(crate) fn field<'a>(fields: &'a [(Tag, String)], name: &str) -> Option<&'a s
     value(fields, tag(name))
 }
 
-/// The position of a field in a frame of this length.
+/// The byte range of a field in a frame of this length.
 fn place(field: NamedField, length: usize) -> Range<usize> {
     let at = field.field.at;
     match field.field.kind {
@@ -43,12 +43,12 @@ fn place(field: NamedField, length: usize) -> Range<usize> {
     }
 }
 
-/// The fields of a frame, its name first, without empty texts.
+/// The fields of a frame; the message name is the first one. Empty texts are left out.
 pub(crate) fn read(frame: &TmpFrame<'_>) -> TextFields {
     read_as(frame.layout(), frame.bytes())
 }
 
-/// Reads bytes that were built as this message, even when the message is invalid.
+/// Reads bytes as this message, even if the bytes are invalid.
 fn read_as(layout: &'static TmpLayoutInfo, bytes: &[u8]) -> TextFields {
     let mut fields = vec![(MESSAGE, layout.name.to_owned())];
     for field in NamedField::all(layout) {
@@ -60,13 +60,13 @@ fn read_as(layout: &'static TmpLayoutInfo, bytes: &[u8]) -> TextFields {
     fields
 }
 
-/// Builds a frame from these fields, of which the first is the name of the message. Returns the frame and all fields in
-/// it. Length, type and checksum are correct unless a field gives another value; `number` is its MsgSeqNum, if the
-/// message is numbered and no field gives another value.
+/// Builds a frame from these fields; the first one must be the message name. Returns the frame and all of its fields.
+/// Length, type and checksum are correct unless a field gives another value. `number` becomes the MsgSeqNum, if the
+/// message has one and no field gives another value.
 ///
 /// # Errors
 ///
-/// A value that does not fit its field.
+/// A value does not fit its field.
 pub(crate) fn build(
     fields: &[(Tag, String)],
     number: u32,
@@ -112,7 +112,7 @@ pub(crate) fn build(
     Ok((frame, fields))
 }
 
-/// The value of the field `checksum`.
+/// The checksum that the text of the field `checksum` gives.
 ///
 /// # Errors
 ///
@@ -146,12 +146,12 @@ pub(crate) fn shown(fields: &[(Tag, String)], secrets: &Secrets) -> String {
     shown
 }
 
-/// The bytes of a frame as hex, two digits per byte; `**` for bytes that would reveal the proof of the password.
+/// The bytes of a frame as hexadecimal digits, two per byte; `**` for bytes that would reveal the password proof.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     hex_hiding(bytes, key_value_range(bytes))
 }
 
-/// The hex digits of a frame that was built as this message, whatever its type field.
+/// The hexadecimal digits of a frame that was built as this message, whatever its type field says.
 pub(crate) fn hex_of_message(bytes: &[u8], name: &str) -> String {
     let is_proof = |it: &NamedField| name_of(it.tag) == Some(super::fields::KEY_VALUE);
     let fields = layout_of(name).into_iter().flat_map(NamedField::all);
@@ -169,11 +169,11 @@ fn hex_hiding(bytes: &[u8], hidden: Option<Range<usize>>) -> String {
     bytes.join(" ")
 }
 
-/// The layout of a message to send or expect, by name.
+/// The layout of a message that is to be sent or expected, by name.
 ///
 /// # Errors
 ///
-/// The name is unknown, or names a message that the venue never sends; the error lists the possible names.
+/// The name is unknown, or is a message that the venue never sends. The error lists the possible names.
 pub(crate) fn message(name: &str, is_expected: bool) -> Result<&'static TmpLayoutInfo, String> {
     let all = fixwire_tmp::messages::LAYOUTS.iter();
     let right = |layout: &&&TmpLayoutInfo| match is_expected {

@@ -1,5 +1,6 @@
-//! [`TmpSession`]: the broker's end of a TMP link, driven manually. It numbers and answers messages as the protocol
-//! requires, unless a step says otherwise, and checks the sequence numbers and checksums of received messages.
+//! [`TmpSession`]: the broker's end of a TMP link, driven by the steps of a case. It assigns MsgSeqNums and answers
+//! messages as the protocol requires, unless a step says otherwise. It checks the MsgSeqNums and checksums of
+//! received messages.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -25,14 +26,14 @@ mod receive;
 #[cfg(test)]
 mod tests;
 
-/// Maximum number of messages kept while a step waits.
+/// Maximum number of messages that are kept while a step waits.
 const INBOX_MAX: usize = 100_000;
-/// How long messages count for the flow limit: a second, plus the time in transit.
+/// How long a message counts toward the flow limit: a second, plus time for its way to the venue.
 const WINDOW: Nanos = Nanos::from_millis(1_100);
-/// Time for a venue to notice a closed connection before the next connection.
+/// Time that a venue needs to notice a closed connection before the next one is opened.
 const PAUSE: Nanos = Nanos::from_millis(100);
 
-/// A manually driven link.
+/// A link whose messages the steps of a case determine.
 pub(crate) struct TmpSession {
     line: VenueLine,
     settings: ClientLinkSettings,
@@ -42,35 +43,35 @@ pub(crate) struct TmpSession {
     record: CaseRecord,
     stamp: TimestampWriter,
     secrets: Secrets,
-    /// The last MsgSeqNum of both directions.
+    /// The last MsgSeqNums of both directions.
     numbers: LinkNumbers,
     /// Whether R04 and L41 are answered automatically.
     answers: bool,
-    /// Whether a login is complete.
+    /// Whether the login is complete.
     ready: bool,
     /// Whether L50 was received on this connection.
     accepted: bool,
-    /// The append_no of the last L30.
+    /// The append_no in the last L30.
     append_no: u16,
     /// The incomplete message at the end of an L41.
     tail: Vec<u8>,
-    /// The fields of each order, by order number: later requests repeat some of them.
+    /// The fields of each order, by order number, because later requests repeat some of them.
     orders: BTreeMap<String, TextFields>,
     /// Number of R04 sent on this connection.
     asked: u64,
     /// Number of R05 received on this connection.
     answered: u64,
-    /// Messages per second, from the last L50; 0 for no limit.
+    /// Maximum number of messages per second, according to the last L50; 0 for no limit.
     max_flow: u16,
-    /// Sending times of recent messages that count for the flow limit.
+    /// Times at which the recent messages were sent that count toward the flow limit.
     flow: VecDeque<Mono>,
-    /// Names of the automatic answers that have not been sent yet.
+    /// Names of the automatic answers that are not sent yet.
     due: VecDeque<&'static str>,
     closed_at: Option<Mono>,
 }
 
 impl TmpSession {
-    /// The link, with these last numbers.
+    /// A link with these last MsgSeqNums.
     pub(crate) fn new(
         link: &LinkConfig,
         settings: &ClientLinkSettings,
@@ -78,7 +79,7 @@ impl TmpSession {
         stop: Arc<AtomicBool>,
     ) -> io::Result<Self> {
         let mut framing = link.framing;
-        // A wrong checksum is a fault of a message, not the end of the stream.
+        // A wrong checksum is a fault of one message. It does not end the stream.
         framing.check = fixwire_protocol::framing::FrameCheck::None;
         Ok(Self {
             line: VenueLine::of_link(link, stop)?,
@@ -110,7 +111,7 @@ impl TmpSession {
         String::from_utf8_lossy(text).into_owned()
     }
 
-    /// Default fields of a message, unless the step gives others.
+    /// The fields that a message usually has, as far as the step does not give them.
     fn usual(&mut self, name: &str, given: &[(Tag, String)]) -> TextFields {
         let settings = &self.settings;
         let of_both = [
@@ -158,7 +159,7 @@ impl TmpSession {
         usual.push(("msg_time", self.text_of(at)));
         let usual = usual.into_iter().map(|(name, text)| (tag(name), text));
         let mut fields: TextFields = usual.collect();
-        // A later request repeats fields of its order.
+        // A later request repeats fields of the order to which it refers.
         if let Some(order) = self.order_of(name, given) {
             for (tag, text) in order {
                 put(&mut fields, *tag, text);
@@ -167,7 +168,7 @@ impl TmpSession {
         fields
     }
 
-    /// The order of a later request.
+    /// The fields of the order to which a later request refers.
     fn order_of(&self, name: &str, given: &[(Tag, String)]) -> Option<&TextFields> {
         let is_later = field(given, "exec_type").is_some_and(|it| !matches!(it, "0" | "new"));
         let is_order = matches!(name, "R01" | "R31") && is_later;
@@ -175,7 +176,7 @@ impl TmpSession {
         self.orders.get(order_no)
     }
 
-    /// All fields of a message, the name first.
+    /// All fields of a message; its name is the first one.
     fn complete(&mut self, given: &[(Tag, String)]) -> TextFields {
         let name = value(given, MESSAGE).unwrap_or_default().to_owned();
         let mut fields = vec![(MESSAGE, name.clone())];
@@ -202,7 +203,7 @@ impl TmpSession {
         fields
     }
 
-    /// A frame with these fields; updates the link's state from it.
+    /// A frame with these fields. Updates the state of the link accordingly.
     fn made(
         &mut self,
         given: &[(Tag, String)],
@@ -223,7 +224,7 @@ impl TmpSession {
         Ok((frame, fields))
     }
 
-    /// Writes a frame of a message.
+    /// Writes the frame of a message.
     fn write(&mut self, frame: &[u8], fields: &[(Tag, String)]) -> io::Result<()> {
         let name = value(fields, MESSAGE).unwrap_or_default().to_owned();
         let line = frames::shown(fields, &self.secrets);
@@ -256,14 +257,14 @@ impl TmpSession {
         written
     }
 
-    /// Sends a message with these fields; a connection lost meanwhile is noticed at the next read.
+    /// Sends a message. If the connection was lost, the next read reports it.
     fn send_now(&mut self, name: &str) {
         if let Ok((frame, fields)) = self.made(&[(MESSAGE, name.to_owned())], false) {
             let _ = self.write(&frame, &fields);
         }
     }
 
-    /// Sends the due answers that the flow limit allows.
+    /// Sends the automatic answers that are due, as far as the flow limit allows.
     fn send_due(&mut self) {
         while !self.due.is_empty() && self.has_room(1) {
             if let Some(name) = self.due.pop_front() {
@@ -272,7 +273,7 @@ impl TmpSession {
         }
     }
 
-    /// Number of recent messages that count for the flow limit.
+    /// Number of recent messages that count toward the flow limit.
     fn in_window(&mut self) -> usize {
         let now = self.line.now().mono;
         while self.flow.front().is_some_and(|at| *at + WINDOW <= now) {
@@ -281,7 +282,7 @@ impl TmpSession {
         self.flow.len()
     }
 
-    /// Whether `count` more messages stay below 80 % of the flow limit, from which on replies carry a warning.
+    /// Whether `count` more messages stay below 80 % of the flow limit. Above that, replies carry a warning.
     fn has_room(&mut self, count: usize) -> bool {
         let limit = usize::from(self.max_flow);
         // One message is reserved for the answer to an R04.
@@ -299,7 +300,7 @@ impl TmpSession {
         }
     }
 
-    /// Waits; messages received meanwhile are for the next steps. False when the run is stopped.
+    /// Waits until this time. Received messages are kept for the next steps. Returns false when the run is stopped.
     fn pass(&mut self, until: Mono) -> bool {
         while self.line.is_open() {
             match self.wait_beyond(self.inbox.len(), until) {
@@ -355,7 +356,7 @@ impl TmpSession {
         }
     }
 
-    /// Extracts complete frames from the received data.
+    /// Splits the received data into complete frames.
     fn take_frames(&mut self) {
         loop {
             let bytes = std::mem::take(&mut self.bytes);
@@ -386,7 +387,7 @@ impl TmpSession {
     }
 }
 
-/// Whether later requests for an order repeat this field.
+/// Whether later requests about an order repeat this field.
 fn is_of_order(tag: Tag) -> bool {
     const OF_ORDER: [&str; 12] = [
         "cm_id",
@@ -541,7 +542,7 @@ impl PlayedSession for TmpSession {
         self.log_in(within)
     }
 
-    /// TMP has no logout message: the connection is closed.
+    /// TMP has no logout message, so the connection is closed.
     fn log_out(&mut self, _within: Nanos) {
         self.disconnect();
         self.inbox.clear();

@@ -99,7 +99,7 @@ fn split(part: &str) -> Result<(&str, &str), String> {
     part.split_once('=').ok_or_else(wrong)
 }
 
-/// A field of the message; `None` for its checksum.
+/// A field of the message; `None` for the checksum, which is not in its layout.
 fn place(layout: &'static TmpLayoutInfo, name: &str) -> Result<Option<NamedField>, String> {
     match name {
         CHECKSUM => Ok(None),

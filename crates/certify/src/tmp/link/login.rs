@@ -1,4 +1,4 @@
-//! A login without its own steps: it uses the login of the broker's real link.
+//! A login for which the case has no steps. It uses the login of the broker's real link.
 
 use fixwire_protocol::{Mono, Nanos};
 use fixwire_tmp::messages::{L10, L60};
@@ -9,7 +9,7 @@ use crate::session::{LogOnFailure, PlayedSession, Pumped, seconds};
 use crate::tmp::frames;
 use crate::venue_line::LineRead;
 
-/// Number of login messages that count for the flow limit.
+/// Number of login messages that count toward the flow limit.
 const COUNTED: usize = 4;
 
 /// The state of a login.
@@ -19,7 +19,8 @@ enum LoginStep {
 }
 
 impl TmpSession {
-    /// Connects and logs in. Messages that the venue sent without a connection are recovered and then ignored.
+    /// Connects and logs in. Messages that the venue had for us while there was no connection are recovered and then
+    /// ignored.
     pub(super) fn log_in(&mut self, within: Nanos) -> Result<(), LogOnFailure> {
         self.disconnect();
         self.pace(COUNTED);
@@ -55,7 +56,7 @@ impl TmpSession {
         }
     }
 
-    /// Passes the link a frame, or the time until which it waits.
+    /// Passes a frame to the link, or the time if no frame arrives.
     fn next_frame(
         &mut self,
         link: &mut LinkClient,
@@ -144,7 +145,8 @@ impl TmpSession {
         Ok(step)
     }
 
-    /// Receives the messages that belong to the login and to no step, until the R05 for an R04 of the player.
+    /// Receives the messages that belong to the login and to no step, until the R05 that answers an R04 of the
+    /// player.
     fn catch_up(&mut self, until: Mono, within: Nanos) -> Result<(), LogOnFailure> {
         let failed = |why: String| Err(LogOnFailure::Venue(why));
         let id = self.probe();

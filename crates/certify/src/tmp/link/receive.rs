@@ -83,7 +83,7 @@ impl TmpSession {
         Some(format!("msg_seq_num is {found}, expected {expected}{why}"))
     }
 
-    /// Updates the state on which our later messages depend.
+    /// Updates the state on which the messages that we send later depend.
     pub(super) fn learn(&mut self, frame: &TmpFrame<'_>) {
         if let Ok(l30) = frame.body::<L30>() {
             self.append_no = l30.append_no;
@@ -98,12 +98,12 @@ impl TmpSession {
             self.max_flow = l50.max_flow_ctrl_cnt;
             self.accepted = l50.status.0 == 0;
         } else if frame.name() == "L10" && frame.bytes()[17] != 0 {
-            // The venue refuses the link and will close the connection.
+            // The venue refuses the link, and will close the connection.
             self.ready = false;
         }
     }
 
-    /// The messages in an L41, as if each had been received.
+    /// Handles the messages in an L41 as if each had been received alone.
     fn unpack(
         &mut self,
         at: Timestamp,
@@ -146,7 +146,7 @@ impl TmpSession {
     }
 }
 
-/// The frame that begins here, with the length that it states.
+/// The frame that begins here; it ends where its length field says.
 fn stated(bytes: &[u8]) -> Option<usize> {
     let (length, _) = bytes.split_first_chunk::<2>()?;
     Some(usize::from(u16::from_be_bytes(*length)) + 3)
