@@ -4,27 +4,27 @@ use fixwire_engine::{LinkReport, SessionReport};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// An answer: an error or a result. Programs should ignore fields that they do not know.
+/// An answer: an error or a result. A program should ignore fields that it does not know.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Answer {
-    /// The id of the request; 0 when it could not be read.
+    /// The id of the request; 0 when the request could not be read.
     pub id: u64,
     /// Why the request was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The result, or the application's answer.
+    /// The result as a sentence, or the application's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// For a status: the application's counters, by name.
+    /// In a status: the application's counters, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<Value>,
-    /// For a status: the engine.
+    /// In a status: the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineReport>,
-    /// For a status: the sessions.
+    /// In a status: the sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<Vec<SessionLine>>,
-    /// For a status of all sessions: the links.
+    /// In a status of all sessions: the links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<LinkLine>>,
 }
@@ -46,7 +46,7 @@ pub struct EngineReport {
 pub struct SessionLine {
     /// Identity of the session.
     pub name: String,
-    /// Name of the session in the settings, if it differs from the identity.
+    /// Name of the session in the settings, if it differs from `name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_name: Option<String>,
     /// Connection state, as text.
@@ -55,7 +55,7 @@ pub struct SessionLine {
     pub next_in: u64,
     /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// Number of bytes waiting for the peer.
+    /// Number of bytes that wait for the peer.
     pub waiting_bytes: u64,
     /// Messages received since the engine started.
     pub received: u64,
@@ -65,8 +65,8 @@ pub struct SessionLine {
     pub garbled: u64,
     /// Number of connections since the engine started.
     pub connections: u64,
-    /// Text(58) of the peer's last Logout since the engine started; empty if this Logout had no Text, `None` if the
-    /// peer sent no Logout.
+    /// Text(58) of the peer's last Logout since the engine started. Empty if that Logout had no Text; `None` if the
+    /// peer has sent no Logout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_logout: Option<String>,
 }
@@ -79,11 +79,11 @@ pub struct LinkLine {
     pub name: String,
     /// Connection state, as text.
     pub state: String,
-    /// Frames received on the present connection, or on the last connection if the link is disconnected.
+    /// Frames received on the present connection; if the link is disconnected, on the last one.
     pub frames_in: u64,
     /// Frames sent on the same connection.
     pub frames_out: u64,
-    /// Number of frame bytes waiting for the peer.
+    /// Number of bytes of frames that wait for the peer.
     pub waiting_bytes: u64,
     /// Number of connections since the engine started.
     pub connections: u64,
@@ -125,7 +125,7 @@ impl From<SessionReport> for SessionLine {
     }
 }
 
-/// The object in a value; a value of another type is replaced by an empty object.
+/// The object in a value. A value that is not an object is replaced by an empty object.
 fn inner(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
@@ -133,8 +133,8 @@ fn inner(value: &mut Value) -> &mut Map<String, Value> {
     value.as_object_mut().expect("it is one")
 }
 
-/// Lines of tab-separated names and a value as an object: `rules`, `orders`, `7` is `{"rules":{"orders":7}}`. A number
-/// that fits a double stays a number.
+/// Converts lines of tab-separated names and a value to an object: `rules`, `orders`, `7` become
+/// `{"rules":{"orders":7}}`. A number stays a number if a double can represent it.
 pub(crate) fn figures(text: &str) -> Value {
     const EXACT: u64 = 1 << 53;
     let mut all = Map::new();
@@ -176,7 +176,7 @@ impl Answer {
         }
     }
 
-    /// The answer as a line of JSON, including the line end.
+    /// The answer as a line of JSON, including the end of the line.
     pub(crate) fn line(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         text + "\n"

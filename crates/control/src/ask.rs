@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// Maximum length of a line, bytes.
 pub const LONGEST: usize = 64 << 10;
 
-/// A request. An unused or unknown field is an error.
+/// A request. A field that the request does not use, or that is unknown, is an error.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    /// The id of the request, which the answer repeats.
+    /// The id of the request. The answer repeats it.
     #[serde(default)]
     pub id: u64,
     /// The kind of request.
@@ -20,25 +20,25 @@ pub struct Asked {
     /// The session, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The operator's reason, for the journal.
+    /// The operator's reason. It is recorded in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Text(58) of a Logout; the command of an application; the kind of a reload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Next expected MsgSeqNum to set.
+    /// Next expected MsgSeqNum, to be set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_in: Option<u64>,
-    /// Next outgoing MsgSeqNum to set.
+    /// Next MsgSeqNum to send, to be set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_out: Option<u64>,
-    /// Whether to log out first if necessary.
+    /// Whether the session may be logged out first, if that is necessary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
     /// MsgType(35) of a message to send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub msg_type: Option<String>,
-    /// The fields of the body of the message to send, each followed by `|` or SOH.
+    /// The body fields of the message to send, each followed by `|` or SOH.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<String>,
     /// The settings file to reload.
@@ -75,15 +75,15 @@ pub enum ControlQuestion {
     Command,
     /// A query to the application, which changes nothing.
     Query,
-    /// Reloads the rules of a gateway or the settings of an OMS: with `text` `check` only reports what would change,
-    /// with `back` restores the previous settings.
+    /// Reloads the rules of a gateway, or the settings of an OMS. With the text `check`, only reports what would
+    /// change. With `back`, restores the previous settings.
     Reload,
 }
 
 /// The right that a request requires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ControlRight {
-    /// No right; the application's part of a status requires [`OperatorRight::Read`].
+    /// No right. But the application's part of a status requires [`OperatorRight::Read`].
     Nothing,
     /// This right.
     Right(OperatorRight),
@@ -109,7 +109,7 @@ impl ControlQuestion {
         Self::Reload,
     ];
 
-    /// The required right; a reload with `check` requires [`OperatorRight::Read`].
+    /// The right that the request requires. A reload with `check` requires [`OperatorRight::Read`].
     #[must_use]
     pub const fn right(self) -> ControlRight {
         match self {
@@ -128,7 +128,7 @@ impl ControlQuestion {
     }
 }
 
-/// The operation for a request.
+/// What a request asks for, checked.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Wish {
     Status(Option<String>),
@@ -139,37 +139,36 @@ pub(crate) enum Wish {
 }
 
 impl Asked {
-    /// Parses a line.
+    /// Parses a request from a line.
     ///
     /// # Errors
     ///
-    /// The fault and its position.
+    /// A sentence with the fault and its position.
     pub fn read(line: &[u8]) -> Result<Self, String> {
-        // The format would also allow the values of a request as an array, without their names; only an object is
-        // accepted.
+        // Serde would also accept an array of values without names. Accept only an object.
         if line.trim_ascii_start().starts_with(b"[") {
             return Err("not a request: expected an object, found an array".into());
         }
         serde_json::from_slice(line).map_err(|error| format!("not a request: {error}"))
     }
 
-    /// The request as a line of JSON, including the line end.
+    /// The request as a line of JSON, including the end of the line.
     #[must_use]
     pub fn line(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         text + "\n"
     }
 
-    /// Checks that the request has all required fields, and no others.
+    /// Checks that the request has all fields that it needs, and no others.
     ///
     /// # Errors
     ///
-    /// Returns the field that is missing or not allowed.
+    /// The field that is missing or not allowed.
     pub fn check(&self) -> Result<(), String> {
         self.wish().map(drop)
     }
 
-    /// Returns the operation; an error when a field is missing or not allowed.
+    /// What the request asks for; an error when a field is missing or not allowed.
     pub(crate) fn wish(&self) -> Result<Wish, String> {
         let what = self.what;
         let uses: &[&str] = match what {
@@ -246,7 +245,7 @@ impl std::fmt::Display for ControlQuestion {
     }
 }
 
-/// The fields of a body as sent: `|` stands for SOH, unless the text contains SOH; the separator after the last field
+/// The fields of a body as they will be sent. `|` stands for SOH, unless the text contains SOH. The last separator
 /// may be missing.
 fn fields(text: &str) -> Vec<u8> {
     let mut fields = match text.contains('\x01') {

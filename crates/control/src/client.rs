@@ -17,7 +17,7 @@ pub struct Client {
     last: u64,
 }
 
-/// Why a request got no result.
+/// Why a request has no result.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -25,9 +25,9 @@ pub enum ClientError {
     Nobody,
     /// The connection ended, or failed.
     Io(io::Error),
-    /// No answer before the timeout; the engine may still execute the request.
+    /// No answer arrived before the timeout. The engine may still execute the request.
     Timeout,
-    /// The engine has closed the connection: it is stopping, or this is not its socket.
+    /// The engine has closed the connection, because it is stopping; or the socket is not that of an engine.
     HungUp,
     /// The answer is invalid.
     NoAnswer(String),
@@ -64,7 +64,7 @@ impl From<io::Error> for ClientError {
 }
 
 impl Client {
-    /// Connects to the engine that listens at this socket; `patience` is the timeout for an answer.
+    /// Connects to the engine that listens at this socket. `patience` is the timeout for each answer.
     ///
     /// # Errors
     ///
@@ -79,18 +79,18 @@ impl Client {
         })
     }
 
-    /// Sends a request and waits for the response; the request gets an id of its own.
+    /// Sends a request, and waits for the answer. Each request gets an id of its own.
     ///
     /// # Errors
     ///
-    /// The engine refused the request, or sent no response.
+    /// The engine refused the request, or did not answer.
     pub fn ask(&mut self, asked: &Asked) -> Result<Answer, ClientError> {
         self.last += 1;
         let asked = Asked {
             id: self.last,
             ..asked.clone()
         };
-        // A write error is ignored at first: before it closed the connection, the server may have sent the reason.
+        // Ignore a write error for now: before it closed the connection, the server may have sent the reason.
         let written = self.stream.get_mut().write_all(asked.line().as_bytes());
         let mut line = Vec::new();
         let read = self.stream.read_until(b'\n', &mut line);

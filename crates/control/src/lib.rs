@@ -1,4 +1,4 @@
-//! Control socket of a running engine: lines of JSON, one response for each request.
+//! Control socket of a running engine. Requests and answers are lines of JSON, one answer for each request.
 //!
 //! ```text
 //!   program                                             engine's process
@@ -12,9 +12,9 @@
 //!                                                  <--  {"id":3,"error":"..: 0 is not a valid MsgSeqNum: .."}
 //! ```
 //!
-//! [`Control`] is the engine's end of the connection, [`Client`] the other end. The operator is identified by the
-//! credentials that the system has for the connection: no user can pretend to be another user. [`Asked`] has the
-//! requests; they correspond to the functions of [`Handle`](fixwire_engine::Handle), which first decides whether the
+//! [`Control`] is the engine's end of a connection, [`Client`] the other end. The operator is identified by the
+//! credentials that the system has for the connection, so no user can pretend to be another one. [`Asked`] lists the
+//! requests. They correspond to functions of [`Handle`](fixwire_engine::Handle), which first decides whether the
 //! operator has the right.
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The path of the control socket, and its permissions.
+//! The path of the control socket, and who may use the socket.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind};
@@ -15,29 +15,29 @@ use rustix::process::geteuid;
 /// The socket's name in a journal folder.
 pub const IN_STORE: &str = "control";
 
-/// The path of the socket, and the group that may use it in addition to the user of the process and root.
+/// The path of the socket, and the group that may use the socket in addition to the process's user and root.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Place {
     /// The socket.
     pub path: PathBuf,
-    /// Name of the group whose members may use the socket; `None` without such a group.
+    /// Name of the group whose members may use the socket; `None` if there is no such group.
     pub group: Option<String>,
 }
 
 impl Place {
-    /// The socket in a journal folder. The folder belongs to one process at a time, and only the user of this process
-    /// and root may use the socket.
+    /// A socket in a journal folder, which belongs to one process at a time. Only the process's user and root may use
+    /// this socket.
     #[must_use]
     pub fn in_store(folder: &Path) -> Self {
         let path = folder.join(IN_STORE);
         Self { path, group: None }
     }
 
-    /// Listens at the path. Removes the socket of a process that has ended.
+    /// Listens at the path. Removes a socket that a process has left behind.
     ///
     /// # Errors
     ///
-    /// The path is another file, or a process listens there; the group is unknown; or a system error.
+    /// The path is a file of another kind; or a process listens there; or the group is unknown; or a system error.
     pub(crate) fn listen(&self) -> io::Result<UnixListener> {
         let group = match &self.group {
             Some(name) => Some(group(name)?),
@@ -56,14 +56,14 @@ impl Place {
         Ok(listener)
     }
 
-    /// Removes the socket of a process that has ended.
+    /// Removes a socket that a process has left behind.
     fn clear(&self) -> io::Result<()> {
         let found = match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             found => found?,
         };
         let path = self.path.display();
-        // The link in the journal folder points to the socket that was configured before.
+        // A link in the journal folder points to a socket that was configured earlier.
         if found.file_type().is_symlink() && self.path.ends_with(IN_STORE) {
             return fs::remove_file(&self.path);
         }
@@ -83,10 +83,10 @@ impl Place {
         }
     }
 
-    /// The user at the other end of a connection, for the journal; an error for a user without access.
+    /// The user at the other end of a connection, as named in the journal. An error if the user has no access.
     pub(crate) fn who(&self, asks: &UnixStream) -> io::Result<(String, OperatorStanding)> {
         let uid = socket_peercred(asks)?.uid;
-        // The system has already checked the members of the group.
+        // If there is a group, the system has already checked that the user is a member.
         let is_owner = uid == geteuid() || uid.is_root();
         if self.group.is_none() && !is_owner {
             let why = "only the user of this process may use its control socket";
@@ -128,8 +128,8 @@ pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     at(path, |path| UnixStream::connect(path))
 }
 
-/// Calls `act` with a short path of the socket, by its open folder: a socket address has room for 107 bytes, and a path
-/// may be longer.
+/// Calls `act` with a short path of the socket, through the socket's folder, which is opened. The address of a socket
+/// has room for 107 bytes only, and a path may be longer.
 fn at<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return act(path);

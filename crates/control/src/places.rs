@@ -1,7 +1,6 @@
-//! Limits the number of connections: places for every user, and further places for operators.
+//! Limits the number of connections: there are places for every user, and additional places for operators.
 //!
-//! When all places are used, an operator gets the place of the connection that has been without a complete request for
-//! the longest time.
+//! When all places are taken, an operator gets the place of the connection whose last complete request is the oldest.
 
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -10,9 +9,9 @@ use std::time::Instant;
 
 use fixwire_engine::OperatorStanding;
 
-/// Maximum number of connections of all users.
+/// Number of places for connections of all users.
 pub const MOST: usize = 16;
-/// Additional connections for operators, the engine's own user and root.
+/// Number of additional places for operators: the process's user and root.
 pub const KEPT: usize = 8;
 
 /// The connections in use.
@@ -31,18 +30,18 @@ struct Taken {
 struct Connected {
     number: u64,
     is_owner: bool,
-    /// Whether a request of this connection is being answered.
+    /// Whether a request on this connection is being answered.
     is_busy: bool,
     since: Instant,
     stream: UnixStream,
 }
 
 impl Places {
-    /// Takes a place and returns its number. `is_operator` is called only when no place is left for other users.
+    /// Takes a place, and returns its number. `is_operator` is called only when no place for other users is left.
     ///
     /// # Errors
     ///
-    /// No place is left: the text names the limit.
+    /// No place is left. The text states the limit.
     pub fn take(
         &self,
         stream: &UnixStream,
@@ -84,7 +83,7 @@ impl Places {
         Ok(number)
     }
 
-    /// Records whether a request of this connection is being answered.
+    /// Records whether a request on this connection is being answered.
     pub fn set_busy(&self, number: u64, is_busy: bool) {
         let mut taken = self.taken();
         let mut places = taken.places.iter_mut();
@@ -108,7 +107,7 @@ impl Taken {
     fn leave(&mut self, number: u64) {
         if let Some(at) = self.places.iter().position(|one| one.number == number) {
             let one = self.places.swap_remove(at);
-            // The thread that reads this connection then finds it closed.
+            // The thread that reads from this connection then finds that it is closed.
             let _ = one.stream.shutdown(Shutdown::Both);
         }
     }

@@ -1,4 +1,4 @@
-//! The server of a control socket: threads that pass requests to the engine and write the responses.
+//! The server of a control socket: its threads pass requests to the engine, and write the answers.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,13 +22,13 @@ use crate::ask::{Asked, ControlQuestion, ControlRight, LONGEST, Wish};
 use crate::place::{Place, connect};
 use crate::places::Places;
 
-/// Maximum time for which a client may be connected without a request.
+/// Maximum time for which a client may stay connected without a request.
 const IDLE: Duration = Duration::from_secs(60);
-/// Time limit for the rest of a request after its first byte, and for the client to read the response.
+/// Maximum time for the rest of a request after its first byte; and for the client to read the answer.
 const LINE: Duration = Duration::from_secs(5);
-/// Pause before a refusal, so that refusals cannot flood the journal.
+/// Pause before a refusal is answered, so that refusals cannot flood the journal.
 const REFUSED: Duration = Duration::from_millis(50);
-/// Time limit for the engine's answer, including a Logout and its answer.
+/// Maximum time for the engine's answer. It includes a Logout and the peer's answer to it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Maximum number of sessions named in an error.
@@ -40,24 +40,24 @@ struct Requester {
     standing: OperatorStanding,
 }
 
-/// The query to an application for its counters, for a status.
+/// The query that asks an application for its counters, for a status.
 pub const COUNTS: &[u8] = b"counts";
-/// The query for the same counters as numbers: lines of tab-separated names and a value. A status has these as an
-/// object.
+/// The query that asks for the same counters as numbers: lines of tab-separated names and a value. A status shows
+/// them as an object.
 pub const FIGURES: &[u8] = b"figures";
 
-/// Reloads the rules or settings in this file on behalf of an operator. The text is the kind of reload, empty for a
-/// plain reload. Returns the result, or the error.
+/// Reloads the rules or settings in this file on behalf of an operator. The text says which kind of reload; it is
+/// empty for an ordinary one. Returns the result, or an error.
 pub type ReloadHandler = Box<dyn Fn(&Path, &str, Operator) -> Result<String, String> + Send + Sync>;
 
-/// Answers requests about an engine until it is dropped.
+/// Answers requests about an engine, until this value is dropped.
 #[derive(Debug)]
 pub struct Control {
     place: Place,
     ends: Arc<AtomicBool>,
 }
 
-/// State shared by the threads.
+/// The state that all threads share.
 struct Served {
     engine: Mutex<Handle>,
     reload: Option<ReloadHandler>,
@@ -66,13 +66,13 @@ struct Served {
     since: Instant,
     names: HashMap<String, String>,
     places: Places,
-    /// When a refused connection was last reported.
+    /// Time at which a refused connection was last reported.
     reported: Mutex<Option<Instant>>,
     ends: Arc<AtomicBool>,
 }
 
 impl Control {
-    /// Starts to answer at this socket, in separate threads. A status shows `version`; `reload` is `None` if the
+    /// Starts to answer at this socket, in threads of its own. A status shows `version`. `reload` is `None` if the
     /// application has no rules or settings to reload.
     ///
     /// # Errors
@@ -87,8 +87,8 @@ impl Control {
         Self::start_named(engine, place, version, reload, HashMap::new())
     }
 
-    /// As [`start`](Self::start), with the settings' name of each session by its identity: a status shows these names,
-    /// and requests may use them.
+    /// As [`start`](Self::start). In addition, `names` has the name of each session in the settings, by the session's
+    /// identity. A status shows these names, and requests may use them.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl Control {
 impl Drop for Control {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
-        // Wakes the accepting thread, which then finds that it must stop.
+        // Wake the thread that accepts connections; it then finds that it must stop.
         let _ = connect(&self.place.path);
         let _ = fs::remove_file(&self.place.path);
     }
@@ -136,7 +136,7 @@ impl Served {
                 return;
             }
             let Ok(asks) = asks else {
-                // Most likely the process has no file descriptor left.
+                // Most likely the process has no file descriptors left.
                 thread::sleep(Duration::from_millis(100));
                 continue;
             };
@@ -145,7 +145,7 @@ impl Served {
             };
             let served = Arc::clone(&self);
             let serve = move || {
-                // An error ends the connection, which the client finds closed.
+                // An error ends the connection, and the client finds it closed.
                 let _ = served.serve(&asks, number, &by);
                 served.places.leave(number);
             };
@@ -155,7 +155,7 @@ impl Served {
         }
     }
 
-    /// Takes a place for a connection; without a place it sends the client the reason and returns `None`.
+    /// Takes a place for a connection. Without a place, sends the client the reason and returns `None`.
     fn take_place(&self, asks: &UnixStream) -> Option<(u64, Requester)> {
         let (who, standing) = match self.place.who(asks) {
             Ok(who) => who,
@@ -180,7 +180,7 @@ impl Served {
         }
     }
 
-    /// Reports a refused or closed connection, at most one a second.
+    /// Reports a connection that was refused or closed; at most one per second.
     fn report(&self, by: &Requester, why: &str) {
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
@@ -189,7 +189,7 @@ impl Served {
         *reported = Some(Instant::now());
         let what = format!("connection to the control socket by {}: {why}", by.by);
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        // A stopped engine raises no event.
+        // If the engine has stopped, it raises no event.
         let _ = engine.report_refusal(what);
     }
 
@@ -285,7 +285,7 @@ impl Served {
         }
     }
 
-    /// Asks the engine whether an operator has the right to do something; the error is the reason why not.
+    /// Asks the engine whether an operator has the right to do something. The error says why not.
     fn permit(
         &self,
         by: &Requester,
@@ -324,7 +324,7 @@ impl Served {
             pid: std::process::id(),
             seconds: self.since.elapsed().as_secs(),
         };
-        // The application's counters, if the operator has the right to read.
+        // The application's counters are shown only if the operator has the right to read.
         let (text, figures, links) = match session {
             None => {
                 let access = OperatorAccess::Part(OperatorRight::Read);
@@ -359,7 +359,8 @@ impl Served {
         }
     }
 
-    /// The identity of the session with this name; a text that is no such name is returned unchanged.
+    /// The identity of the session with this name in the settings. A text that is not such a name is returned
+    /// unchanged.
     fn identity<'a>(&'a self, called: &'a str) -> &'a str {
         if self.names.contains_key(called) {
             return called;
@@ -422,7 +423,7 @@ impl Served {
         }
     }
 
-    /// Queries the engine and waits for its answer.
+    /// Sends a query to the engine, and waits for the answer.
     fn ask<T>(
         &self,
         ask: impl FnOnce(&mut Handle) -> Result<Receiver<T>, SendError>,
@@ -460,7 +461,7 @@ enum LineRead {
     Late,
 }
 
-/// Reads a request, including its end.
+/// Reads a request, including the end of its line.
 fn read_line(lines: &mut BufReader<&UnixStream>, line: &mut Vec<u8>) -> io::Result<LineRead> {
     line.clear();
     let mut begun: Option<Instant> = None;
