@@ -15,28 +15,30 @@ use fixwire_sys::private;
 use super::line::Lines;
 use crate::store::{Family, SessionName};
 
-/// Session name for events of the engine itself.
+/// Name that stands for the session in the files for events of the engine itself.
 const ENGINE: &str = "GLOBAL";
-/// Approximate maximum of waiting bytes over all files, including unwritable ones.
+/// Approximate maximum number of bytes that wait in memory to be written, over all files, including files that cannot
+/// be written.
 const FULL: usize = 1 << 20;
 
-/// Logs in files: two for each session, one of messages and one of events.
+/// Logs in files. Each session has two files: one for messages, one for events.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FileLog {
-    /// The folder; created if missing.
+    /// The folder of the files; it is created if missing.
     pub folder: PathBuf,
     /// The engine whose file names and line format are used.
     pub layout: Family,
     /// Whether Heartbeats are logged.
     pub heartbeats: bool,
-    /// Whether times have milliseconds, in the layout of QuickFIX/J; the other layouts have a fixed precision.
+    /// Whether times have milliseconds. Only for the layout of QuickFIX/J; the other layouts have a fixed precision.
     pub milliseconds: bool,
-    /// Whether messages have times, in the layout of QuickFIX/J; in the other layouts they always do.
+    /// Whether messages have times. Only for the layout of QuickFIX/J; in the other layouts messages always have
+    /// times.
     pub stamp_messages: bool,
 }
 
 impl FileLog {
-    /// A log with heartbeats, in the layout of QuickFIX (C++).
+    /// A log that includes Heartbeats, in the layout of QuickFIX (C++).
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -67,13 +69,13 @@ struct Files {
     log: FileLog,
     lines: Lines,
     outputs: BTreeMap<PathBuf, Output>,
-    /// Number of waiting bytes in all of them.
+    /// Number of bytes that wait in all files together.
     waiting: usize,
-    /// Journal position up to which it has received records; `None` before the first time.
+    /// The journal position up to which the log has received records; `None` before the first record.
     given: Option<JournalPosition>,
 }
 
-/// A file, opened on first use.
+/// A file; it is opened on first use.
 #[derive(Default)]
 struct Output {
     file: Option<File>,
@@ -83,7 +85,7 @@ struct Output {
 impl Files {
     /// # Errors
     ///
-    /// When the folder cannot be created, or two sessions would share a file.
+    /// The folder cannot be created, or two sessions would share a file.
     fn new(log: FileLog, sessions: &[String]) -> Result<Self, LogError> {
         DirBuilder::new()
             .recursive(true)
@@ -142,7 +144,8 @@ impl Output {
     }
 }
 
-/// Writes waiting lines. After a failure the unwritten rest still waits, even half a line.
+/// Writes the lines that wait. After a failure, what was not written still waits, even if it begins in the middle of
+/// a line.
 fn drain(waiting: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
     let mut written = 0;
     let result = loop {
@@ -161,7 +164,7 @@ fn drain(waiting: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
 }
 
 impl LogTarget for Files {
-    /// All received lines are written or waiting, so none must be sent again.
+    /// Everything that was received is written or waits to be written, so nothing must be sent again.
     fn open(&mut self, from: JournalPosition) -> Result<JournalPosition, LogError> {
         Ok(self.given.unwrap_or(from))
     }
@@ -185,12 +188,12 @@ impl LogTarget for Files {
         self.waiting += waiting.len() - before;
     }
 
-    /// Lines waiting for an unwritable file go into the new one.
+    /// Lines that wait for a file that could not be written go to the new file.
     fn reopen(&mut self) -> Result<bool, LogError> {
         let mut result = Ok(true);
         for (path, output) in &mut self.outputs {
             if output.file.take().is_some() {
-                // A file that cannot be opened is retried with its next line.
+                // A file that cannot be opened is tried again with its next line.
                 result = result.and(output.open(path).map(|_| true));
             }
         }
@@ -206,7 +209,7 @@ impl LogTarget for Files {
         let mut result = Ok(());
         self.waiting = 0;
         for (path, output) in &mut self.outputs {
-            // A failing file does not delay the others.
+            // A file that fails does not delay the other files.
             result = result.and(output.write_out(path));
             self.waiting += output.waiting.len();
         }
@@ -214,12 +217,12 @@ impl LogTarget for Files {
     }
 }
 
-/// Whether MsgType(35), the third field of every message, is 0.
+/// Whether the message is a Heartbeat: MsgType(35), the third field of every message, is 0.
 pub(super) fn is_heartbeat(message: &[u8]) -> bool {
     message.split(|byte| *byte == 1).nth(2) == Some(b"35=0")
 }
 
-/// The name prefix of a session's files. Even an invalid session name does not lead to another folder.
+/// The beginning of the names of a session's files. Even an invalid session name cannot lead to another folder.
 fn stem(session: &str, layout: Family) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {

@@ -1,8 +1,8 @@
-//! Message and event logs in addition to the journal, in the layouts for which QuickFIX users have tools, and the file
-//! stores of that family.
+//! Message and event logs in addition to the journal, in the layouts that QuickFIX users have tools for; and file
+//! stores of the QuickFIX family.
 //!
-//! The engine feeds these logs from its journal; see [`fixwire_engine::log`]. After a kill the last lines of files may
-//! be duplicated; a database has each message once.
+//! The engine feeds these logs from its journal; see [`fixwire_engine::log`]. If the process is killed, the last
+//! lines of a log file may occur twice; a database has each message exactly once.
 #![forbid(unsafe_code)]
 
 mod files;

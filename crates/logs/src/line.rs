@@ -27,7 +27,7 @@ impl Lines {
         }
     }
 
-    /// A message on its own line: SOH stays, as tools expect it.
+    /// Writes a message on a line of its own. SOH is kept, because tools expect it.
     pub(super) fn message(&mut self, wall: Timestamp, message: &[u8], out: &mut Vec<u8>) {
         if self.layout != Family::QuickfixJ || self.stamp_messages {
             self.moment(wall, out);
@@ -36,14 +36,14 @@ impl Lines {
         out.push(b'\n');
     }
 
-    /// An event on its own line.
+    /// Writes an event on a line of its own.
     pub(super) fn event(&mut self, wall: Timestamp, text: &str, out: &mut Vec<u8>) {
         self.moment(wall, out);
         write_safe(text.as_bytes(), false, out);
         out.push(b'\n');
     }
 
-    /// The time and the separator before the text.
+    /// Writes the time, and the separator between the time and the text.
     fn moment(&mut self, wall: Timestamp, out: &mut Vec<u8>) {
         let (precision, between) = match self.layout {
             Family::Quickfix => (Precision::Nanos, " : "),
@@ -64,7 +64,8 @@ impl Lines {
     }
 }
 
-/// Writes text that stays on its line and does not control a terminal: control characters and invalid bytes as `\xNN`.
+/// Writes text so that it stays on its line and cannot control a terminal: control characters and invalid bytes are
+/// written as `\xNN`.
 pub(super) fn write_safe(bytes: &[u8], keep_soh: bool, out: &mut Vec<u8>) {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {

@@ -1,8 +1,9 @@
 //! Logs in the tables of a database.
 //!
-//! The tables are those of QuickFIX and QuickFIX/J: `messages_log` and `event_log`. A further one,
-//! `fixwire_log_position`, has the journal position already written, and changes in the transaction that writes the
-//! rows. So each message is there exactly once, whatever fails when.
+//! The tables are those of QuickFIX and QuickFIX/J: `messages_log` and `event_log`. The additional table
+//! `fixwire_log_position` has the journal position up to which the log is written. The position changes in the same
+//! transaction in which the rows are written. So each message is in the log exactly once, whatever fails at whatever
+//! time.
 
 mod names;
 #[cfg(feature = "postgresql")]
@@ -21,16 +22,18 @@ use fixwire_protocol::Secret;
 
 use names::check_table;
 
-/// Logs in database tables, in the layout of QuickFIX. Requires a build with the feature `sqlite` or `postgresql`.
+/// Logs in tables of a database, in the layout of QuickFIX. Requires a build with the feature `sqlite` or
+/// `postgresql`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SqlLog {
     /// `sqlite:PATH` or `postgresql://USER@HOST:PORT/DATABASE`, without a password.
     pub database: String,
-    /// The password for PostgreSQL, if it needs one.
+    /// The password for PostgreSQL, if the database requires one.
     pub password: Option<Secret<String>>,
-    /// Table for incoming messages: letters, digits and `_`; for PostgreSQL optionally with a schema and a dot.
+    /// Table for incoming messages. The name consists of letters, digits and `_`; for PostgreSQL, a schema and a dot
+    /// may precede it.
     pub incoming_table: String,
-    /// Table for outgoing messages; it may be the same.
+    /// Table for outgoing messages. It may be the same table.
     pub outgoing_table: String,
     /// Table for events.
     pub event_table: String,
@@ -47,7 +50,7 @@ enum Database<'a> {
 }
 
 impl SqlLog {
-    /// A log with heartbeats in the tables that QuickFIX uses by default.
+    /// A log that includes Heartbeats, in the tables that QuickFIX uses by default.
     pub fn new(database: impl Into<String>) -> Self {
         Self {
             database: database.into(),
@@ -59,11 +62,12 @@ impl SqlLog {
         }
     }
 
-    /// Whether this build supports such a log.
+    /// Checks that this build supports such a log.
     ///
     /// # Errors
     ///
-    /// An invalid address or one with a password, an invalid table name, or a feature that is not compiled in.
+    /// The address is invalid or contains a password, a table name is invalid, or the database's feature is not
+    /// compiled in.
     pub fn check(&self) -> Result<(), LogError> {
         let database = self.database()?;
         for name in [
@@ -88,11 +92,11 @@ impl SqlLog {
         Ok(())
     }
 
-    /// The target for the engine with this journal folder.
+    /// The target of the log, for an engine with this journal folder.
     ///
     /// # Errors
     ///
-    /// The errors of [`SqlLog::check`], and faults of a database file (SQLite).
+    /// The errors of [`SqlLog::check`], and (for SQLite) faults of the database file.
     #[cfg(any(feature = "postgresql", feature = "sqlite"))]
     fn target(&self, journal: &Path) -> Result<Box<dyn LogTarget>, LogError> {
         self.check()?;
@@ -116,7 +120,7 @@ impl SqlLog {
         Ok(Box::new(rows))
     }
 
-    /// No database is compiled in.
+    /// Fails, because no database is compiled in.
     #[cfg(not(any(feature = "postgresql", feature = "sqlite")))]
     fn target(&self, _journal: &Path) -> Result<Box<dyn LogTarget>, LogError> {
         self.check()?;
@@ -151,7 +155,7 @@ impl Log for SqlLog {
 }
 
 impl Database<'_> {
-    /// Whether a build with or without these features includes logs.
+    /// Checks whether a build with these features supports logs in this database.
     fn compiled_in(self, sqlite: bool, postgresql: bool) -> Result<(), LogError> {
         let (name, feature) = match self {
             Self::Sqlite(_) if !sqlite => ("SQLite", "sqlite"),

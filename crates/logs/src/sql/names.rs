@@ -2,13 +2,13 @@
 
 use fixwire_engine::log::LogError;
 
-/// The table with the written position of each journal.
+/// The table that has the written position of each journal.
 pub(super) const POSITIONS: &str = "fixwire_log_position";
-/// Longest name of a table or schema: PostgreSQL cuts longer ones.
+/// Maximum length of the name of a table or schema. PostgreSQL truncates longer names.
 const LONGEST_NAME: usize = 63;
 
-/// Names are inserted into statements unchanged, so that upper and lower case have their meaning for the database, as
-/// with QuickFIX. Therefore they may contain only letters, digits and `_`.
+/// Checks the name of a table. Names are inserted into statements unquoted, so that upper and lower case have the
+/// meaning that the database gives them, as with QuickFIX. Therefore a name may have only letters, digits and `_`.
 pub(super) fn check_table(name: &str, with_schema: bool) -> Result<(), LogError> {
     let is_plain = |part: &str| {
         let first = part.bytes().next();

@@ -16,16 +16,17 @@ use fixwire_protocol::Secret;
 
 /// Timeout of a connection attempt.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long the server may be silent before the connection counts as lost.
+/// Time for which the server may be silent before the connection counts as lost.
 const SILENT: Duration = Duration::from_secs(15);
-/// Timeout of a statement or a lock, and the time zone of rows. After a timeout it is retried.
+/// Timeouts for a statement and for a lock, and the time zone of the rows. After a timeout, the statement is tried
+/// again.
 const OPTIONS: &str =
     "-c statement_timeout=15000 -c lock_timeout=5000 -c timezone=UTC -c synchronous_commit=on";
 
 /// A database.
 pub(super) struct Postgresql {
     config: Config,
-    /// User and address, for errors.
+    /// User and address, for error texts.
     name: String,
     tables: Tables,
     open: Option<Open>,
@@ -33,7 +34,7 @@ pub(super) struct Postgresql {
 
 struct Open {
     client: Client,
-    /// The insert statement of each table, and its session columns.
+    /// The insert statement of each table, with the session columns that the table has.
     inserts: Vec<(String, Vec<usize>)>,
 }
 
@@ -52,12 +53,12 @@ impl From<Error> for Fault {
 ///
 /// # Errors
 ///
-/// When the address is invalid, has a password, or requires TLS.
+/// The address is invalid, contains a password, or requires TLS.
 pub(super) fn config(address: &str, password: Option<&Secret<String>>) -> Result<Config, LogError> {
     let refuse = |why: String| LogError(format!("the database of the log: {why}"));
     let mut config: Config = address
         .parse()
-        // The library's text quotes at most a part of the address, but that may be the password.
+        // The library's error text quotes a part of the address, which may be the password. So it is not used.
         .map_err(|_| refuse("not the address of a PostgreSQL database".into()))?;
     if config.get_password().is_some() {
         return Err(refuse("set its password in SqlLogPassword".into()));
@@ -119,7 +120,7 @@ impl Postgresql {
             .collect();
         for (name, create) in &wanted {
             let there = change.query_one("SELECT to_regclass($1) IS NOT NULL", &[name])?;
-            // A user who may write a table may lack the right to create it.
+            // A user who may write to a table may lack the right to create one.
             if !there.get::<_, bool>(0) {
                 change.batch_execute(create)?;
             }
@@ -179,7 +180,7 @@ impl Postgresql {
             if rows.is_empty() {
                 continue;
             }
-            // One statement, and so one round trip, for all rows of a table.
+            // All rows of a table are written by one statement, so with one round trip.
             let times: Vec<SystemTime> = rows.iter().map(|row| moment(row.wall.0)).collect();
             let texts: Vec<&str> = rows.iter().map(|row| &row.text[..]).collect();
             let column = |at: &usize| -> Vec<&str> {
@@ -221,7 +222,7 @@ impl Backend for Postgresql {
     }
 }
 
-/// The columns of a table, and whether `time` can hold a time and the others text.
+/// The columns of a table, and for each whether its type is suitable: a time for `time`, a text for the others.
 fn columns(
     database: &mut postgres::Transaction<'_>,
     table: &str,
@@ -278,7 +279,7 @@ fn moment(nanos: i64) -> SystemTime {
     }
 }
 
-/// The error, without the values of a row, which the server's details may contain.
+/// The text of the error. The server's details are left out, because they may contain values of a row.
 fn reason(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         let hint = match *error.code() {

@@ -1,4 +1,4 @@
-//! Messages and events as rows, collected for a transaction.
+//! Messages and events as rows, which are collected for a transaction.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,9 +17,9 @@ use super::super::line::write_safe;
 use super::table::{SESSION, Tables};
 use crate::store::SessionName;
 
-/// Approximate number of bytes written at once.
+/// Approximate number of bytes that are written at once.
 const FULL: usize = 1 << 20;
-/// Maximum number of events waiting for an unavailable database; further ones are only counted.
+/// Maximum number of events that wait while the database is unavailable; further events are only counted.
 const EVENTS: usize = 4096;
 
 /// A row to be written.
@@ -32,17 +32,17 @@ pub(super) struct Row {
     pub(super) text: String,
 }
 
-/// The session of the row: the values of [`SESSION`].
+/// The session of a row: a value for each column in [`SESSION`].
 pub(super) type Session = Arc<[String; SESSION.len()]>;
 
 /// A database that stores rows.
 pub(super) trait Backend: Send {
-    /// Connects if necessary, checks the tables, creates missing ones, and returns the journal position already
-    /// written: `from` if unknown.
+    /// Connects if necessary, checks the tables, and creates missing tables. Returns the journal position up to which
+    /// the log was written; `from` if it is unknown.
     fn open(&mut self, journal: &str, from: JournalPosition) -> Result<JournalPosition, LogError>;
 
-    /// Writes rows and moves the position, both or neither. An error when the position is not `from`:
-    /// another process writes this journal.
+    /// Writes rows and moves the position; either both or neither. It is an error when the position is not `from`,
+    /// because then another process writes the log of this journal.
     fn write(
         &mut self,
         rows: &[Row],
@@ -56,10 +56,10 @@ pub(super) trait Backend: Send {
 pub(super) struct Rows {
     backend: Box<dyn Backend>,
     tables: Tables,
-    /// The journal's name in the database.
+    /// The name of the journal in the database.
     journal: String,
     heartbeats: bool,
-    /// The journal position that the database has reached.
+    /// The journal position up to which the database has the log.
     written: JournalPosition,
     rows: Vec<Row>,
     bytes: usize,
@@ -88,7 +88,7 @@ impl Rows {
     fn push(&mut self, table: usize, session: &str, wall: Timestamp, bytes: &[u8], keep_soh: bool) {
         let mut safe = Vec::with_capacity(bytes.len());
         write_safe(bytes, keep_soh, &mut safe);
-        // Text without invalid bytes.
+        // The text has no invalid bytes.
         let text = String::from_utf8_lossy(&safe).into_owned();
         self.bytes += text.len();
         let session = match self.sessions.get(session) {
@@ -110,7 +110,7 @@ impl Rows {
 
 impl LogTarget for Rows {
     fn open(&mut self, from: JournalPosition) -> Result<JournalPosition, LogError> {
-        // Messages are read from the journal again, events are not.
+        // Messages will be read from the journal again, events will not.
         let events = self.tables.events;
         self.rows.retain(|row| row.table == events);
         self.rows.truncate(EVENTS);
@@ -151,7 +151,7 @@ impl LogTarget for Rows {
     }
 }
 
-/// The parts of a session's name; a name without parts goes into SenderCompID as a whole.
+/// The parts of a session's name. A name that cannot be split goes into SenderCompID as a whole.
 fn parts(name: &str) -> [String; SESSION.len()] {
     let Ok(session) = SessionName::parse(name) else {
         let mut parts = <[String; SESSION.len()]>::default();
@@ -171,8 +171,8 @@ fn parts(name: &str) -> [String; SESSION.len()] {
     ]
 }
 
-/// A journal's name in databases: 32 random digits in a file in its folder, created once. A folder's name would not do,
-/// since a new journal may be created in the same folder.
+/// The name of a journal in databases: 32 random digits in a file in the journal's folder, created once. The name of
+/// the folder cannot be used, because a new journal may be created in the same folder.
 pub(super) fn identity(journal: &Path) -> Result<String, LogError> {
     let path = journal.join("log-sql.id");
     let failed = |doing: &str, error: std::io::Error| {
@@ -182,12 +182,12 @@ pub(super) fn identity(journal: &Path) -> Result<String, LogError> {
         Ok(text) if text.len() == 32 && text.bytes().all(|c| c.is_ascii_hexdigit()) => {
             return Ok(text);
         }
-        // Empty or incomplete: no position was ever stored under it.
+        // The file is empty or incomplete, so no position was ever stored under its name.
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(failed("read", error)),
     }
-    // Seeded by the system's random numbers.
+    // The hasher is seeded with random numbers from the system.
     let random = || RandomState::new().build_hasher().finish();
     let text = format!("{:016x}{:016x}", random(), random());
     private()

@@ -14,9 +14,9 @@ use super::names::POSITIONS;
 use super::rows::{Backend, Row};
 use super::table::{self, Column, SESSION, Tables};
 
-/// How long another process may lock the file before an event reports it.
+/// Time for which another process may lock the file before an event reports it.
 const BUSY: Duration = Duration::from_secs(2);
-/// At the start, a lock by another process is not waited for.
+/// At the start, the log does not wait for a lock of another process.
 const NOT_AT_ALL: Duration = Duration::ZERO;
 
 /// A database file.
@@ -29,11 +29,11 @@ pub(super) struct Sqlite {
 
 struct Open {
     connection: Connection,
-    /// The insert statement of each table, and its session columns.
+    /// The insert statement of each table, with the session columns that the table has.
     inserts: Vec<(String, Vec<usize>)>,
 }
 
-/// Why a file cannot be used: a lock is temporary, anything else is not.
+/// Why a file cannot be used. A lock is temporary, anything else is not.
 enum Fault {
     Sql(rusqlite::Error),
     Wrong(LogError),
@@ -46,11 +46,12 @@ impl From<rusqlite::Error> for Fault {
 }
 
 impl Sqlite {
-    /// Opens the file, creating it if missing.
+    /// Opens the file; creates it if it is missing.
     ///
     /// # Errors
     ///
-    /// When the file cannot be opened, is not a database, or has other tables. A lock is not an error: it is temporary.
+    /// The file cannot be opened, is not a database, or has tables of another form. A lock is not an error, because
+    /// it is temporary.
     pub(super) fn new(path: &Path, tables: Tables) -> Result<Self, LogError> {
         let mut made = Self {
             path: path.to_owned(),
@@ -74,8 +75,8 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(patience)?;
-        // Readers and the log do not block each other. Rows lost in a power failure are written again, since the
-        // position is lost with them.
+        // In this mode, readers and the log do not block each other. Rows that are lost in a power failure are
+        // written again, because the position is lost together with them.
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -180,7 +181,7 @@ impl Backend for Sqlite {
     }
 }
 
-/// The position of a journal; without one, `from` is stored and returned.
+/// The position of a journal. If the database has none, `from` is stored and returned.
 fn position(
     database: &Connection,
     journal: &str,
@@ -206,7 +207,7 @@ fn columns(database: &Connection, table: &str) -> rusqlite::Result<Vec<Column>> 
         let in_key = row.get::<_, i64>(3)? != 0;
         Ok(Column {
             name: row.get(0)?,
-            // An autoincrement key may be declared NOT NULL.
+            // An autoincrement key may be declared NOT NULL, and still needs no value.
             needed: not_null && default.is_none() && !in_key,
         })
     })?;
@@ -224,7 +225,7 @@ fn insert(table: &str, found: &[usize]) -> String {
     format!("INSERT INTO {table} (time, text{names}) VALUES (?1, ?2{places})")
 }
 
-/// `2026-08-21 13:30:00.123456`, in UTC: a time for the functions of SQLite.
+/// A time in UTC, in the form that SQLite's functions accept: `2026-08-21 13:30:00.123456`.
 fn time(stamp: &mut TimestampWriter, wall: Timestamp) -> String {
     let text = stamp.format(wall, Precision::Micros);
     let text = String::from_utf8_lossy(text);

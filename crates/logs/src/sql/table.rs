@@ -1,11 +1,11 @@
-//! The tables of a log: our columns, and checks of existing tables.
+//! The tables of a log: their columns, and checks of tables that exist already.
 
 use fixwire_engine::log::LogError;
 
 use super::names::POSITIONS;
 
-/// Columns with the session of a row, in the order of [`Session::columns`](super::rows::Session). QuickFIX has four of
-/// them, QuickFIX/J all.
+/// The columns that state the session of a row, in the order of [`Session::columns`](super::rows::Session). QuickFIX
+/// has four of them, QuickFIX/J has all.
 pub(super) const SESSION: [&str; 8] = [
     "beginstring",
     "sendercompid",
@@ -19,12 +19,12 @@ pub(super) const SESSION: [&str; 8] = [
 /// The session columns that a table may lack.
 const OPTIONAL: [&str; 4] = ["sendersubid", "senderlocid", "targetsubid", "targetlocid"];
 
-/// The tables by name. Incoming and outgoing messages may share one.
+/// The names of the tables. Incoming and outgoing messages may share one table.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
-    /// Names of the tables, without duplicates.
+    /// Names of the tables, each once.
     pub(super) names: Vec<String>,
-    /// The indices for incoming messages, outgoing messages, and events.
+    /// Index in `names` of the table for incoming messages; below, for outgoing messages and for events.
     pub(super) incoming: usize,
     pub(super) outgoing: usize,
     pub(super) events: usize,
@@ -52,19 +52,19 @@ impl Tables {
     }
 }
 
-/// An existing column of a table.
+/// A column of a table that exists.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) name: String,
-    /// Whether a row must have a value for it.
+    /// Whether a new row must have a value in this column.
     pub(super) needed: bool,
 }
 
-/// The columns of [`SESSION`] in a table.
+/// The columns in [`SESSION`] that a table has.
 ///
 /// # Errors
 ///
-/// When the table is not a table of a log: a column is missing, or an additional one requires a value.
+/// The table is not the table of a log: a column is missing, or an additional column requires a value.
 pub(super) fn shape(table: &str, columns: &[Column]) -> Result<Vec<usize>, LogError> {
     let has = |name: &str| columns.iter().any(|it| it.name.eq_ignore_ascii_case(name));
     let refuse = |why: String| {
@@ -91,8 +91,8 @@ pub(super) fn shape(table: &str, columns: &[Column]) -> Result<Vec<usize>, LogEr
     Ok((0..SESSION.len()).filter(|at| has(SESSION[*at])).collect())
 }
 
-/// The statement that creates a missing table. `id` is the type of its counting first column, `time` the type of a
-/// time.
+/// The statement that creates a table. `id` is the type of the first column, which counts the rows; `time` is the
+/// type of a time.
 pub(super) fn create(table: &str, id: &str, time: &str) -> String {
     let session = SESSION
         .map(|name| format!("{name} TEXT NOT NULL, "))

@@ -16,12 +16,12 @@ pub enum StoreError {
         /// Path of the missing file.
         file: String,
     },
-    /// The file exists already, and may be a session's only state.
+    /// The file exists already. It may have the only state of a session, so it is not overwritten.
     Occupied {
         /// The file.
         file: String,
     },
-    /// The journal has the session already, and its sequence numbers would be lost.
+    /// The journal already has the session, and its sequence numbers would be lost.
     InUse {
         /// The session.
         session: String,
@@ -34,7 +34,7 @@ pub enum StoreError {
     Unknown {
         /// The session.
         session: String,
-        /// The sessions that it has.
+        /// The sessions that the journal has.
         known: Vec<String>,
     },
     /// The folder has no journal.
@@ -42,14 +42,14 @@ pub enum StoreError {
         /// The folder.
         folder: String,
     },
-    /// The engine cannot count up to this sequence number.
+    /// The engine of the store cannot count up to this sequence number.
     TooHigh {
         /// The sequence number.
         number: u64,
         /// The highest sequence number that the engine of the store supports.
         most: u64,
     },
-    /// A session name that is not valid in a file name.
+    /// The session name cannot be used in a file name.
     Name {
         /// The name.
         session: String,

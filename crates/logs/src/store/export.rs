@@ -1,4 +1,4 @@
-//! Exports a session: writes sequence numbers and messages of a journal to a file store.
+//! Exports a session: writes the sequence numbers and messages in a journal to a file store.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{BufWriter, Write};
@@ -13,7 +13,7 @@ use fixwire_sys::private;
 
 use super::{Family, SessionName, StoreError, numbers};
 
-/// Suffix of a file until all files of the store are complete.
+/// Extension of a file until all files of the store are complete.
 const UNFINISHED: &str = "new";
 
 /// Result of an export.
@@ -25,20 +25,20 @@ pub struct Exported {
     pub next_in: u64,
     /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// The part of the journal cut off when it was opened.
+    /// The part of the journal that was cut off when the journal was opened.
     pub cut: Option<Torn>,
 }
 
-/// Writes the store of a session, in a folder that is created if missing. The journal keeps the session unchanged; use
-/// either the store or the journal from then on, not both.
+/// Writes the store of a session to a folder, which is created if missing. The session stays in the journal
+/// unchanged. From then on, use either the store or the journal, not both.
 ///
-/// MsgSeqNums without a message stay absent in the store: its engine gap-fills them, as this one does. Each file is
-/// written under a temporary name and synced; then they are renamed, the sequence numbers first. Messages are read one
-/// after another, in fixed memory.
+/// A MsgSeqNum without a message has no message in the store either; the store's engine sends a gap fill for it, as
+/// this engine does. Each file is written under a temporary name and synced. Then the files are renamed, the sequence
+/// numbers first. Messages are read one after another, with a fixed amount of memory.
 ///
 /// # Errors
 ///
-/// [`StoreError`]; then no file of the store is left. A journal that an engine has open is refused.
+/// [`StoreError`]; no file of the store is left. A journal that an engine has open is refused.
 pub fn export(
     family: Family,
     journal: &Path,
@@ -85,7 +85,7 @@ pub fn export(
     result.map(|moved| Exported { cut, ..moved })
 }
 
-/// The files of a store being written.
+/// The files of a store that is being written.
 struct Files<'a> {
     family: Family,
     folder: &'a Path,
@@ -108,7 +108,7 @@ impl Files<'_> {
             });
         };
         let counters = match counters.next_in {
-            // A reset is in progress: the importing engine completes it.
+            // A reset is in progress. The engine that uses the store completes it.
             RESET_OPEN | RESET_DUE => SequenceCounters::NEW,
             _ => counters,
         };
@@ -185,8 +185,8 @@ impl Files<'_> {
         file.sync_all().map_err(StoreError::io("sync", &path))
     }
 
-    /// Removes the files of a failed export. A file that cannot be removed has a name in `.new`, or makes the next
-    /// export fail.
+    /// Removes the files of a failed export. A file that cannot be removed either has a name that ends in `.new`, or
+    /// makes the next export fail.
     fn remove(&self) {
         for path in self.named.iter().rev() {
             let _ = fs::remove_file(path);
@@ -202,7 +202,7 @@ fn entry(family: Family, seq: u64, offset: u64, size: usize) -> Vec<u8> {
     match family {
         Family::Quickfix => format!("{seq},{offset},{size} ").into_bytes(),
         Family::QuickfixGo | Family::QuickfixN => format!("{seq},{offset},{size}\n").into_bytes(),
-        // The number was checked against the range of Java's int, and a message is far shorter.
+        // The MsgSeqNum was checked against the range of Java's int, and a message is much shorter.
         Family::QuickfixJ => [
             &(seq as u32).to_be_bytes()[..],
             &offset.to_be_bytes(),

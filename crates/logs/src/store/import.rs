@@ -1,4 +1,4 @@
-//! Imports a session: writes sequence numbers and messages of a file store to a journal.
+//! Imports a session: writes the sequence numbers and messages in a file store to a journal.
 
 use std::fs;
 use std::iter;
@@ -14,13 +14,13 @@ use super::read::Store;
 use super::{Family, SessionName, StoreError};
 use fixwire_protocol::Redactor;
 
-/// Handling of a session that the journal already has.
+/// What happens to a session that the journal already has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Existing {
-    /// The session in the journal stays, and the import is refused, unless its sequence numbers were never used.
+    /// The import is refused, unless the session in the journal never used its sequence numbers.
     Refuse,
-    /// The sequence numbers and resendable messages of the session are replaced by those of the store. Its old records
-    /// stay in the journal for readers.
+    /// The sequence numbers of the session, and its messages for resends, are replaced by those of the store. The old
+    /// records of the session stay in the journal, for readers.
     Replace,
 }
 
@@ -33,26 +33,26 @@ pub struct Imported {
     pub next_in: u64,
     /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// When the session's sequence numbers began.
+    /// Time at which the session's sequence numbers began.
     pub began: Timestamp,
-    /// Number of messages in the store with a MsgSeqNum from `next_out` on, which were never sent. They are not
-    /// imported: their MsgSeqNums are used again.
+    /// Number of messages in the store whose MsgSeqNum is `next_out` or higher. They were never sent and are not
+    /// imported: their MsgSeqNums will be used again.
     pub left_out: u64,
-    /// The part of the journal cut off when it was opened.
+    /// The part of the journal that was cut off when the journal was opened.
     pub cut: Option<Torn>,
 }
 
 /// Imports a session from a store into a journal, which is created if missing. The store is only read.
 ///
-/// The whole store is read before the journal is changed. The records are in segments of their own that become part of
-/// the journal atomically, once all of them are on disk: after a crash before that, the next opening of the journal
-/// removes them. Memory: 24 bytes per message, and the longest message.
+/// The whole store is read before the journal is changed. The records are written to segments of their own. These
+/// segments become part of the journal atomically, once all of them are on disk. After a crash before that, the next
+/// opening of the journal removes them. The import needs 24 bytes of memory per message, plus the longest message.
 ///
-/// Passwords in a Logon are masked, as everywhere in the journal; a Logon is never resent.
+/// Passwords in a Logon are masked, as always in the journal. A Logon is never resent.
 ///
 /// # Errors
 ///
-/// [`StoreError`]; then the journal is unchanged. A journal that an engine has open is refused.
+/// [`StoreError`]; the journal is unchanged. A journal that an engine has open is refused.
 pub fn import(
     family: Family,
     store: &Path,
@@ -164,7 +164,7 @@ fn append_all(
     })
 }
 
-/// Removes the data written by a failed import. The next opening removes the rest, if any.
+/// Removes what a failed import has written. If something is left, the next opening of the journal removes it.
 fn undo(journal: &Path, is_new: bool) {
     let Ok(directory) = Directory::open(journal) else {
         return;

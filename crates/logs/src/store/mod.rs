@@ -10,8 +10,8 @@
 //! export(Family::QuickfixJ, &journal, &store, "FIX.4.4:A/SUB->B")?;
 //! ```
 //!
-//! Import and export work on files that no engine has open. A store is read completely and accepted only if every byte
-//! of it has a meaning; nothing is changed before that, and an error leaves both sides unchanged.
+//! Import and export work on files that no engine has open. A store is read completely, and is accepted only if every
+//! byte of it has a meaning. Nothing is changed before that, and an error leaves both sides unchanged.
 
 mod error;
 mod export;
@@ -27,7 +27,7 @@ pub use export::{Exported, export};
 pub use import::{Existing, Imported, import};
 pub use name::SessionName;
 
-/// The engine of a file store.
+/// The engine that uses the file store.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Family {
     /// QuickFIX (C++).
@@ -49,7 +49,7 @@ impl Family {
         Self::QuickfixN,
     ];
 
-    /// The highest MsgSeqNum that the engine supports.
+    /// The highest MsgSeqNum that this engine supports.
     fn highest(self) -> u64 {
         match self {
             Self::Quickfix | Self::QuickfixJ => i32::MAX as u64,
@@ -57,7 +57,8 @@ impl Family {
         }
     }
 
-    /// The suffixes of a store's files. The sequence numbers come first: they are the last to be missing.
+    /// The extensions of a store's files. The files with the sequence numbers come first, so that they are the last
+    /// ones to be missing.
     fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Quickfix | Self::QuickfixN => &["seqnums", "session", "body", "header"],

@@ -1,20 +1,20 @@
-//! A session's name, and the file names that engines derive from it.
+//! A session's name, and the names of files that engines derive from it.
 
 use std::path::{Path, PathBuf};
 
 use super::{Family, StoreError};
 
-/// A session's name in the journal, split into parts: `FIX.4.4:SENDER/SUB->TARGET/SUB:QUALIFIER`.
+/// A session's name in the journal, split into its parts: `FIX.4.4:SENDER/SUB->TARGET/SUB:QUALIFIER`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SessionName {
     whole: String,
     /// For example `FIX.4.4`.
     pub begin_string: String,
-    /// SenderCompID, and its SubID and LocationID, if any.
+    /// SenderCompID; then SenderSubID and SenderLocationID, if any.
     pub sender: Vec<String>,
-    /// TargetCompID, and its SubID and LocationID, if any.
+    /// TargetCompID; then TargetSubID and TargetLocationID, if any.
     pub target: Vec<String>,
-    /// Distinguishes sessions with otherwise equal names.
+    /// Distinguishes sessions whose names are otherwise equal.
     pub qualifier: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl SessionName {
             if part.is_empty() {
                 return Err(refuse("a part of it is empty"));
             }
-            // A name never leads out of the store's folder.
+            // A name must not lead out of the store's folder.
             if part.contains(['/', '\\']) || part.contains(char::is_control) {
                 return Err(refuse("a part of it cannot be a file name"));
             }
@@ -75,7 +75,7 @@ impl SessionName {
         &self.whole
     }
 
-    /// The name prefix of its store's files.
+    /// The beginning of the names of its store's files.
     #[must_use]
     pub fn stem(&self, family: Family) -> String {
         let side = |parts: &[String]| match family {
@@ -94,7 +94,7 @@ impl SessionName {
         }
         if family == Family::QuickfixJ {
             let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
-            // Java counts UTF-16 units, and replaces each.
+            // Java counts UTF-16 units, and replaces each unit.
             stem = stem
                 .chars()
                 .flat_map(|c| {
@@ -106,7 +106,7 @@ impl SessionName {
         stem
     }
 
-    /// The path of one file of its store.
+    /// The path of a file of its store, with this extension.
     pub(super) fn path(&self, family: Family, folder: &Path, ending: &str) -> PathBuf {
         folder.join(format!("{}.{ending}", self.stem(family)))
     }

@@ -1,10 +1,10 @@
-//! The small files of a store: the two sequence numbers and the session's creation time.
+//! The small files of a store: sequence numbers, and the session's creation time.
 
 use fixwire_protocol::time::{Precision, Timestamp, TimestampWriter};
 
 use super::Family;
 
-/// A fault of a small file: the offset, the expected and the actual content.
+/// What is wrong in a small file: the offset, the expected content and the actual content.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Wrong {
     pub(super) at: usize,
@@ -24,8 +24,8 @@ fn wrong<T>(bytes: &[u8], at: usize, expected: &'static str) -> Result<T, Wrong>
     })
 }
 
-/// The two sequence numbers in a `.seqnums`: the next to send, the next to expect. QuickFIX/n writes the file with its
-/// first message; until then it is empty.
+/// The two sequence numbers in a `.seqnums` file: the next to send, and the next expected. QuickFIX/n writes the file
+/// with its first message; before, the file is empty.
 pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wrong> {
     if family == Family::QuickfixN && bytes.is_empty() {
         return Ok((1, 1));
@@ -41,7 +41,7 @@ pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wron
     }
     let width = at;
     let (target, at) = digits(family, bytes, at + 3)?;
-    // Both have leading zeros, 10 or 20 digits: a shorter one was cut off.
+    // Both numbers have leading zeros, and 10 or 20 digits. A shorter number was cut off.
     if width < 10 || at != 2 * width + 3 {
         return wrong(
             bytes,
@@ -64,7 +64,7 @@ pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
         return Ok(number);
     }
     if bytes.is_empty() {
-        // It is written with the first message.
+        // The file is written with the first message; before, the number is 1.
         return Ok(1);
     }
     let text = java_text(bytes)?;
@@ -72,7 +72,7 @@ pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
     if at < text.len() {
         return wrong(bytes, at + 2, "only digits");
     }
-    // The rest of a longer number may follow: Java overwrites, and never shortens.
+    // Digits of a longer number may follow: Java overwrites the file, and never shortens it.
     match bytes[2 + text.len()..]
         .iter()
         .position(|byte| !byte.is_ascii_digit())
@@ -82,7 +82,7 @@ pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
     }
 }
 
-/// A string in Java's `writeUTF` format: two bytes of length, then this number of bytes.
+/// A string in the format of Java's `writeUTF`: its length in two bytes, then its bytes.
 fn java_text(bytes: &[u8]) -> Result<&[u8], Wrong> {
     let Some(length) = bytes.first_chunk::<2>() else {
         return wrong(bytes, bytes.len(), "two bytes of length");
@@ -101,7 +101,7 @@ fn shifted(wrong: Wrong) -> Wrong {
     }
 }
 
-/// A sequence number above 0 that this engine can have written, and its end.
+/// A sequence number above 0 that the engine can have written; and the position after it.
 fn digits(family: Family, bytes: &[u8], from: usize) -> Result<(u64, usize), Wrong> {
     let mut number = 0_u64;
     let mut at = from;
@@ -124,7 +124,7 @@ fn digits(family: Family, bytes: &[u8], from: usize) -> Result<(u64, usize), Wro
     Ok((number, at))
 }
 
-/// Only blanks may follow.
+/// Checks that only blanks follow.
 fn end(bytes: &[u8], at: usize) -> Result<(), Wrong> {
     match bytes[at..]
         .iter()
@@ -135,7 +135,7 @@ fn end(bytes: &[u8], at: usize) -> Result<(), Wrong> {
     }
 }
 
-/// When the session began, from a `.session` file.
+/// The time in a `.session` file at which the session began.
 pub(super) fn read_time(family: Family, bytes: &[u8]) -> Result<Timestamp, Wrong> {
     let text = match family {
         Family::QuickfixJ => java_text(bytes)?,
@@ -152,7 +152,8 @@ pub(super) fn read_time(family: Family, bytes: &[u8]) -> Result<Timestamp, Wrong
     })
 }
 
-/// Parses date and time of day as in FIX, with any number of decimals, then the engine's notation of the zone.
+/// Parses a date and a time of day as in FIX, with any number of decimals, and then the zone in the engine's
+/// notation.
 fn parse_time(family: Family, text: &[u8]) -> Result<Timestamp, (usize, &'static str)> {
     const SHAPE: &str = "a moment such as 20261121-14:58:34";
     const RFC: &str = "a moment such as 2026-11-21T14:58:34.123Z";
@@ -215,7 +216,7 @@ fn zone_seconds(zone: &[u8]) -> Option<i64> {
     }
 }
 
-/// The files with the sequence numbers: suffix and bytes.
+/// The files for the sequence numbers: extension and bytes of each.
 pub(super) fn write_numbers(
     family: Family,
     sender: u64,
@@ -226,8 +227,8 @@ pub(super) fn write_numbers(
         _ => format!("{number:019}").into_bytes(),
     };
     match family {
-        // Newer releases write 20 digits and read 10. Older ones overwrite the first 10: the rest of a longer number
-        // would be left, and they then read it as part of the number.
+        // Newer releases write 20 digits, and read 10. Older releases overwrite the first 10 digits only. So the rest
+        // of a longer number would be left, and they would read it as part of the number.
         Family::Quickfix => vec![(
             "seqnums",
             format!("{sender:010} : {target:010}").into_bytes(),
@@ -260,7 +261,7 @@ pub(super) fn write_time(family: Family, began: Timestamp) -> Vec<u8> {
             let text = text(Precision::Nanos);
             let (date, time) = text.split_at(8);
             let time = time[1..].trim_end_matches('0').trim_end_matches('.');
-            // Whole minutes lose no zeros: Go only trims decimals.
+            // Whole minutes keep their zeros: Go removes trailing zeros of decimals only.
             let time = if time.len() < 8 { &text[9..17] } else { time };
             format!("{}-{}-{}T{time}Z", &date[..4], &date[4..6], &date[6..]).into_bytes()
         }

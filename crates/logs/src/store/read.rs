@@ -13,24 +13,24 @@ use fixwire_protocol::{Decoder, Frame, frame, tag};
 use super::numbers::{self, Wrong};
 use super::{Family, SessionName, StoreError};
 
-/// Maximum number of bytes read from a small file.
+/// Maximum number of bytes that are read from a small file.
 const SMALL: u64 = 256;
-/// Maximum size of a header entry in text form, bytes: three numbers of at most 20 digits.
+/// Maximum size of an entry of a header in text form, bytes: three numbers of at most 20 digits.
 const ENTRY: u64 = 64;
-/// Longest accepted message, bytes.
+/// Maximum length of a message, bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// An opened store: the sequence numbers in memory, 24 bytes for each message, the messages on disk.
+/// An open store. The sequence numbers and 24 bytes for each message are in memory; the messages stay on disk.
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) next_in: u64,
     pub(super) next_out: u64,
-    /// When the session's sequence numbers began.
+    /// Time at which the session's sequence numbers began.
     pub(super) began: Timestamp,
-    /// By MsgSeqNum, without duplicates.
+    /// The messages sorted by MsgSeqNum, each once.
     entries: Vec<Entry>,
-    /// Number of messages above the store's sequence numbers: the engine was killed before it sent them, or the
-    /// sequence numbers were set back.
+    /// Number of messages whose MsgSeqNum is not below the store's next one: the engine was killed before it sent
+    /// them, or the sequence numbers were set back.
     pub(super) left_out: u64,
     body: File,
     body_path: PathBuf,
@@ -41,13 +41,14 @@ pub(super) struct Store {
     message: Vec<u8>,
 }
 
-/// The position of a message.
+/// The position of a message in the body.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     seq: u64,
     at: u64,
     len: u32,
-    /// Length of the message, as the header has it. Java writes characters there, too few for a multi-byte charset.
+    /// Length of the message according to the header. Java counts characters there, so the length is too small if a
+    /// charset needs several bytes per character.
     stated: u32,
 }
 
@@ -90,7 +91,7 @@ impl Store {
         if let Some(last) = entries.last()
             && next_out == 1
         {
-            // Lost sequence numbers look like those of a session without messages.
+            // If the sequence numbers are lost, the store looks like that of a session without messages.
             return Err(StoreError::Damaged(Damage {
                 file: path(family.endings()[0]).display().to_string(),
                 offset: 0,
@@ -120,7 +121,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Orders the messages by MsgSeqNum. Of two with the same one the later counts, as in the engines.
+    /// Sorts the messages by MsgSeqNum. Of two messages with the same MsgSeqNum, the later one counts, as in the
+    /// engines.
     fn settle(&mut self) {
         self.entries.reverse();
         self.entries.sort_by_key(|entry| entry.seq);
@@ -137,7 +139,8 @@ impl Store {
         self.entries.len()
     }
 
-    /// A message by index, from 0, with its MsgSeqNum: a complete message of this session with this MsgSeqNum.
+    /// A message by its index, from 0, with its MsgSeqNum. It is checked that this is a complete message of this
+    /// session with this MsgSeqNum.
     pub(super) fn message(&mut self, index: usize) -> Result<(u64, &[u8]), StoreError> {
         let Entry {
             seq,
@@ -196,7 +199,7 @@ impl Store {
     }
 }
 
-/// Whether a CompID is that of a side, which may have a SubID and a LocationID after it.
+/// Whether a CompID is that of one side. The side may also have a SubID and a LocationID.
 fn is_side(side: &str, comp_id: &[u8]) -> bool {
     match side.as_bytes().strip_prefix(comp_id) {
         Some(rest) => !comp_id.is_empty() && (rest.is_empty() || rest[0] == b'/'),
@@ -265,7 +268,7 @@ fn entries(family: Family, path: &Path, body_len: u64) -> Result<Vec<Entry>, Sto
             };
             return Err(damaged(shape.into(), excerpt(&raw)));
         };
-        // Only the next entry shows where a message with a size in characters ends.
+        // If sizes are in characters, only the next entry shows where a message ends.
         if family == Family::QuickfixJ && offset > body_at && !found.is_empty() {
             let last = found.len() - 1;
             found[last].len = (offset - found[last].at).min(LONGEST) as u32;
@@ -300,7 +303,7 @@ fn entries(family: Family, path: &Path, body_len: u64) -> Result<Vec<Entry>, Sto
     Ok(found)
 }
 
-/// The body may only contain messages listed in the header.
+/// Checks that the body contains only messages that the header lists.
 fn check_end(entries: &[Entry], path: &Path, len: u64) -> Result<(), StoreError> {
     let end = entries
         .last()
