@@ -9,9 +9,9 @@
 //! sessions.venue.host: fix.example.com
 //! ```
 //!
-//! Lines are those of Java's properties; FIX Antenna for .NET, in which `;` and `'` begin comments too and escapes do
-//! not exist, is read the same way. Names are not case-sensitive. [`properties`] maps each property to a fixwire key:
-//! the code after this reader sees only those.
+//! Lines have the syntax of Java's properties. Files of FIX Antenna for .NET are read in the same way; there `;` and
+//! `'` begin comments too, and there are no escapes. Property names are not case-sensitive. [`properties`] maps each
+//! property to a fixwire key, and the code after this reader sees only fixwire keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,8 @@ pub mod properties;
 /// Number of problems after which unknown properties are no longer compared with the known ones.
 const COMPARED: usize = 100;
 
-/// Maximum size of all values with variables, bytes: otherwise a short file could repeat a long value many times.
+/// Maximum total size in bytes of all values with variables. Without this limit a short file could repeat a long
+/// value many times.
 const MAX_REPLACED: usize = 8 << 20;
 
 /// Splits a text into sections. Unreadable lines become errors, and reading continues.
@@ -61,7 +62,7 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
     }
 }
 
-/// Whether the value must never be shown; fields of a Logon probably contain a password.
+/// Whether the value must never be shown. Fields of a Logon count, because they may contain a password.
 fn is_secret(line: &PropertyLine) -> bool {
     let small = line.name.to_ascii_lowercase();
     registry::is_secret(&small, &line.text) || small.ends_with("fixmessage")
@@ -70,9 +71,9 @@ fn is_secret(line: &PropertyLine) -> bool {
 /// The scope of a property.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Scope {
-    /// A property without a prefix; it applies to every session.
+    /// A property without a prefix. The property applies to every session.
     Global,
-    /// A property that begins with `sessions.default.`; it applies to every session.
+    /// A property whose name begins with `sessions.default.`. The property applies to every session.
     Default,
     /// The session at this index.
     Session(usize),
@@ -88,9 +89,10 @@ struct Reader<'a> {
     problems: &'a mut Vec<Problem>,
     lines: Vec<PropertyLine>,
     sessions: Vec<Session>,
-    /// The line of each property, by its lower-case name; the last one, if repeated.
+    /// For each property, the index of its line. The name is in lower case; if a property is repeated, the last line
+    /// counts.
     values: BTreeMap<(Scope, String), usize>,
-    /// Number of bytes left for values with variables.
+    /// Number of bytes that values with variables may still use.
     room: usize,
 }
 
@@ -132,7 +134,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Determines the scope of each line, and removes it from the name.
+    /// Determines the scope of each line, and removes the scope's prefix from the name.
     fn scopes(&mut self) {
         const PREFIX: &str = "sessions.";
         let ids = self.sessions.iter().enumerate();
@@ -172,7 +174,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The value for a session, from any scope.
+    /// The value that applies to a session, from whichever scope it comes.
     fn value(&self, scope: Scope, name: &str) -> Option<&PropertyLine> {
         let small = name.to_ascii_lowercase();
         [scope.max(Scope::Default), Scope::Default, Scope::Global]
@@ -182,7 +184,7 @@ impl Reader<'_> {
             .find(|line| !line.text.is_empty())
     }
 
-    /// Whether a session connects; without `sessionType`, true if it has a host to connect to.
+    /// Whether a session connects. Without `sessionType` a session connects if it has a host to connect to.
     fn connects(&self, scope: Scope) -> bool {
         match self.value(scope, "sessionType") {
             Some(line) => line.text.eq_ignore_ascii_case("initiator"),
@@ -243,7 +245,7 @@ impl Reader<'_> {
                 unless,
                 note,
             } => {
-                // Lists may contain blanks, and a class may be named with its package.
+                // Lists may contain blanks, and a class name may include its package.
                 let plain = |text: &str| {
                     let last = text.rsplit('.').next().unwrap_or(text);
                     last.replace(' ', "").to_ascii_lowercase()
@@ -346,7 +348,8 @@ impl Reader<'_> {
         }
     }
 
-    /// `LogonTime` or `LogoutTime` from a line. A `tradePeriodTimeZone` that only this session has gives both.
+    /// The `LogonTime` or `LogoutTime` that a line gives. If only this session has a `tradePeriodTimeZone`, that
+    /// property gives both times.
     fn hours(&mut self, scope: Scope, index: usize, property: &'static Property) -> Vec<IniEntry> {
         const BOTH: [(&str, Id, Id); 2] = [
             ("tradePeriodBegin", Id::LogonTime, Id::LogonDay),
@@ -380,7 +383,8 @@ impl Reader<'_> {
         entries
     }
 
-    /// `ResetSeqTime` from three properties; made once, at the first of the three in this scope.
+    /// The `ResetSeqTime` that three properties give together. The value is made once, at the first of the three
+    /// properties in this scope.
     fn reset_time(&mut self, scope: Scope, index: usize) -> Vec<IniEntry> {
         const ALL: [&str; 3] = [
             "performResetSeqNumTime",
@@ -438,8 +442,8 @@ impl Reader<'_> {
         }]
     }
 
-    /// Replaces `${name}` by a property for all sessions. Does not replace secrets: their values would be shown under
-    /// another name.
+    /// Replaces `${name}` by the value of a property that applies to all sessions. Secrets are not replaced, because
+    /// their values would be shown under another name.
     fn expand(&mut self, text: &str, secret: bool) -> Result<String, SettingsFault> {
         if !text.contains("${") {
             return Ok(text.to_owned());
@@ -518,7 +522,7 @@ fn section(kind: SectionKind, header: Span) -> Section {
     }
 }
 
-/// The property that was most likely meant.
+/// The known property that was most likely meant.
 fn nearest(name: &str) -> Option<&'static str> {
     let names = properties::PROPERTIES.iter().map(|property| property.name);
     fixwire_text::nearest(name, names)

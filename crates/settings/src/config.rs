@@ -21,7 +21,7 @@ use super::shelf::{Shelf, appl_dictionaries, appl_ver_id, begin_string, dictiona
 use super::{Id, SettingValue, paths};
 
 impl Settings {
-    /// Reads the dictionaries named in the file and builds the configuration.
+    /// Reads the dictionaries named in the file and builds the engine configuration.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Settings {
             read_buffer = read_buffer.max(max_message);
         }
         let config = EngineConfig {
-            // Never set from a file: the setting would apply again at the next start.
+            // A file never sets this, because it would apply again at the next start.
             new_journal: false,
             journal_dir: PathBuf::from(first.text(Id::FileStorePath).unwrap_or("store")),
             durability: match first.text(Id::Durability) {
@@ -132,7 +132,7 @@ impl Settings {
         Ok(config)
     }
 
-    /// Rights of operators at the control socket; an OMS has a separate table of operators.
+    /// The rights of operators at the control socket. An OMS has its own table of operators.
     fn operators(&self, first: &SessionSettings) -> Result<Vec<OperatorRights>, LoadError> {
         let Some(text) = first.text(Id::ControlOperators) else {
             return Ok(Vec::new());
@@ -145,8 +145,8 @@ impl Settings {
     }
 }
 
-/// Limits for connections that have not sent a Logon yet. At the first start all sessions may connect from one address,
-/// and the engine does not know yet that the address belongs to a session.
+/// Limits for connections that have not sent a Logon yet. At the first start all sessions may connect from one
+/// address, which the engine does not yet know to be a session's address.
 fn pending(first: &SessionSettings, sessions: &[SessionConfig], usual: Limits) -> Limits {
     let size = |id| first.int(id).and_then(|value| usize::try_from(value).ok());
     let listens =
@@ -172,7 +172,7 @@ fn retention(from: &SessionSettings) -> Option<Retention> {
     (retention != Retention::default()).then_some(retention)
 }
 
-/// Maximum number of connections without a Logon.
+/// Maximum default of `MaxPendingConnections`, however many sessions the file has.
 const MOST_PENDING: usize = 65_536;
 /// Maximum default of `MaxPendingPerAddress`, however many sessions the file has.
 const MOST_SESSIONS_OF_AN_ADDRESS: usize = 4096;
@@ -224,7 +224,7 @@ fn session_config(
     Ok(config)
 }
 
-/// The session part of the configuration.
+/// The part of the configuration that is about the sessions.
 fn fix_config(
     settings: &Settings,
     from: &SessionSettings,
@@ -384,7 +384,8 @@ fn rules(from: &SessionSettings) -> ValidationRules {
     }
 }
 
-/// The silence limit in percent of the heartbeat interval; the multiplier in the settings excludes the first interval.
+/// The silence limit as a percentage of the heartbeat interval. The multiplier in the settings does not count the
+/// first interval, so the percentage adds it.
 fn percent(from: &SessionSettings, id: Id) -> u32 {
     let thousandths = from.int(id).unwrap_or_default();
     100 + u32::try_from(thousandths / 10).unwrap_or_default()

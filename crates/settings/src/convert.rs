@@ -1,12 +1,12 @@
-//! Converts a settings file of any engine to the text of an equivalent `.toml` file.
+//! Converts a settings file of any engine to an equivalent `.toml` file.
 //!
 //! ```text
 //! Settings --render--> TOML text --read again--> Settings --compare--> the text, or which key differs
 //! ```
 //!
-//! Entries of `[DEFAULT]` go to `[default]`, entries of a session to `[[session]]`, in the order of the registry.
-//! Differing defaults of the file's engine are written out, with a comment. Comments of the file and keys without
-//! effect are not kept.
+//! Entries of `[DEFAULT]` go to `[default]`, and entries of a session go to `[[session]]`, in the order of the
+//! registry. Where the defaults of the file's engine differ from fixwire's, they are written out with a comment.
+//! Comments of the file and keys without effect are not kept.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -27,11 +27,11 @@ use super::variables::{self, FileText, Values, VariableFault, VariableSyntax};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// A value contains text that fixwire would read as a variable.
+    /// A value contains text that fixwire would read as a variable, although the engine of the file does not.
     Variable {
         /// The key.
         key: String,
-        /// Line of the key in the file.
+        /// Line of the key in the file, from 1.
         line: usize,
     },
     /// The converted text cannot be read back.
@@ -83,19 +83,19 @@ impl std::error::Error for ConvertError {}
 
 /// Converts settings to the text of a TOML file in which every session keeps its values.
 ///
-/// The text contains the secrets of the file. `values` are the variables used for the file: the converted text is read
-/// back with them and compared.
+/// The text contains the secrets of the file. `values` are the variables with which the file was read: the converted
+/// text is read back with the same variables and compared.
 ///
 /// # Errors
 ///
-/// [`ConvertError`], with the key whose value would change.
+/// [`ConvertError`]. If the value of a key would change, the error names the key.
 pub fn to_toml(settings: &Settings, values: &dyn Values) -> Result<String, ConvertError> {
     let text = render(settings, Secrets::Written)?;
     if text.len() as u64 > MAX_FILE {
         return Err(ConvertError::TooLarge);
     }
     let source = Source {
-        // Read in the same folder, since its paths are relative to it.
+        // The converted text counts as a file in the same folder, because its paths are relative to that folder.
         path: settings.report.source.path.with_file_name("converted.toml"),
         text,
     };
@@ -110,7 +110,7 @@ pub fn to_toml(settings: &Settings, values: &dyn Values) -> Result<String, Conve
     }
 }
 
-/// The text of [`to_toml`] for review: each secret is `"******"`.
+/// The text of [`to_toml`] for review. In this text each secret is `"******"`.
 ///
 /// # Errors
 ///
@@ -119,7 +119,7 @@ pub fn to_toml_without_secrets(settings: &Settings) -> Result<String, ConvertErr
     render(settings, Secrets::Hidden)
 }
 
-/// The first key whose value differs between two files in a session, and the session's name.
+/// The first key whose value in some session differs between two files, and the name of that session.
 fn difference(one: &Settings, other: &Settings) -> Option<(String, String)> {
     type Values<'a> = BTreeMap<String, (Option<&'a SettingValue>, &'a str)>;
     fn values(session: &SessionSettings) -> Values<'_> {
@@ -146,7 +146,7 @@ fn difference(one: &Settings, other: &Settings) -> Option<(String, String)> {
     None
 }
 
-/// Whether the converted file has the key: it does not have the keys that decide how a file is read.
+/// Whether the converted file has the key. Keys that decide how a file is read are left out.
 fn is_written(setting: &Setting) -> bool {
     !matches!(setting.key.id, Id::Dialect | Id::ExpandVariables)
 }
@@ -187,10 +187,10 @@ fn render(settings: &Settings, secrets: Secrets) -> Result<String, ConvertError>
     Ok(writer.out)
 }
 
-/// A table of the output, its settings in the order of the registry.
+/// A table of the converted file. Its settings are in the order of the registry.
 struct Table<'a> {
     settings: Vec<&'a Setting>,
-    /// Keys whose values must be an array, so that `[default]` adds nothing to them.
+    /// Keys whose values must form an array, so that `[default]` adds nothing to them.
     whole: Vec<Id>,
     custom: Vec<&'a Custom>,
 }
@@ -223,7 +223,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The other values of a session.
+    /// The values of a session that differ from those in `[default]`.
     fn of_session(session: &'a SessionSettings, default: &Self) -> Self {
         let is_own = |found: &Setting| matches!(found.origin, Origin::Session(_));
         let is_default = |id: Id| default.settings.iter().any(|found| found.key.id == id);
@@ -237,7 +237,7 @@ impl<'a> Table<'a> {
             let wanted = match found.origin {
                 Origin::Session(_) => true,
                 Origin::Dialect(_) => !is_default(id),
-                // If one of its numbers is the session's own, the session gets the whole list.
+                // If one value of a numbered key is the session's own, the session gets all values of the key.
                 Origin::Default(_) => found.key.numbered && session.all(id).any(is_own),
                 Origin::BuiltIn => false,
             };
@@ -255,7 +255,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Whether a default of the file's engine applies in every session that does not set the value.
+/// Whether a default of the file's engine applies in every session that does not set the key.
 fn is_everywhere(default: &Setting, settings: &Settings) -> bool {
     let holds = |found: &Setting| match found.origin {
         Origin::Session(_) => true,
@@ -298,7 +298,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The values of one key, in the order of their numbers.
+    /// Writes the values of one key, in the order of their numbers.
     fn key(&mut self, same: &[&Setting], whole: bool) -> Result<(), ConvertError> {
         let mut notes: Vec<&String> = same
             .iter()
@@ -313,7 +313,7 @@ impl Writer<'_> {
                 note.escape_debug()
             );
         }
-        // The first ones without a gap, starting with the one without a number.
+        // The first values without a gap, from the value without a number on.
         let in_turn = same.iter().zip(0..MAX_ARRAY).take_while(|(found, index)| {
             found.number.map(usize::from) == (*index > 0).then_some(*index)
         });
@@ -349,7 +349,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A value as TOML.
+    /// The value as TOML text.
     fn value(&self, found: &Setting) -> Result<String, ConvertError> {
         if self.secrets == Secrets::Hidden && found.text == HIDDEN {
             return Ok(quoted(HIDDEN));
@@ -357,7 +357,7 @@ impl Writer<'_> {
         let name = registry::name(found.key, found.number);
         let text = self.own_form(&name, &found.written, found.origin)?;
         if found.key.kind.parse(&text).as_ref() != Ok(&found.value) {
-            // It has variables.
+            // The value has variables.
             return Ok(quoted(&text));
         }
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -373,7 +373,7 @@ impl Writer<'_> {
                 | ValueKind::Host,
                 _,
             ) => quoted(&text),
-            // Up to 18 digits form a TOML number, unless they begin with zeros.
+            // A number of up to 18 digits fits into a TOML number, unless it begins with a zero.
             _ if is_number && text.len() <= 18 => match text.trim_start_matches('0') {
                 "" => "0".into(),
                 digits => digits.into(),
@@ -382,7 +382,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A value of the file with its variables in fixwire's notation.
+    /// A value of the file, with its variables in fixwire's notation.
     fn own_form(&self, key: &str, written: &str, origin: Origin) -> Result<String, ConvertError> {
         let Some(span) = origin.span() else {
             return Ok(written.into());
@@ -402,7 +402,7 @@ impl Writer<'_> {
     }
 }
 
-/// Each variable stands for itself, in fixwire's notation.
+/// A source of values in which each variable stands for itself, in fixwire's notation.
 struct Names;
 
 impl Values for Names {
@@ -417,7 +417,7 @@ impl Values for Names {
     }
 }
 
-/// Each variable gets a value that occurs in no file.
+/// A source of values that gives each variable a value that occurs in no file.
 struct Marks;
 
 impl Values for Marks {
@@ -432,7 +432,7 @@ impl Values for Marks {
     }
 }
 
-/// A key, quoted if TOML requires it.
+/// A key as TOML text; quoted if TOML requires quotes.
 fn bare(key: &str) -> String {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if !key.is_empty() && key.bytes().all(is_bare) {
@@ -442,7 +442,7 @@ fn bare(key: &str) -> String {
     }
 }
 
-/// A text in quotes.
+/// The text in quotes.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

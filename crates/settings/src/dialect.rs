@@ -1,7 +1,8 @@
-//! [`Dialect`]: the engines whose settings files are read, with their reading rules.
+//! [`Dialect`]: the engines whose settings files fixwire can read, and how it reads each of them.
 //!
-//! Where the engine of a file and fixwire read the file differently, the reader reports it. The behaviour of each
-//! engine is taken from its source: `Settings.cpp`, `SessionSettings.java`, `settings.go`, `Settings.cs`.
+//! Where fixwire and the engine of a file read the file differently, the reader reports the difference. The behaviour
+//! of each engine is taken from the engine's source: `Settings.cpp`, `SessionSettings.java`, `settings.go`,
+//! `Settings.cs`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +12,7 @@ use super::family;
 /// The engine that a settings file was written for.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Dialect {
-    /// Fixwire: every line must be valid, and no key may appear twice.
+    /// Fixwire. Every line must be valid, and no key may appear twice.
     Fixwire,
     /// QuickFIX in C++.
     QuickFix,
@@ -28,15 +29,15 @@ pub enum Dialect {
 /// How the dialect of a file was determined.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DialectSource {
-    /// By the caller; `--dialect`.
+    /// By the caller, with `--dialect`.
     ByCaller,
     /// By the file's key `Dialect`.
     ByKey,
-    /// By keys that only one engine has: a guess, unless it is fixwire.
+    /// By keys that only one engine has. Such a result is a guess, unless it is fixwire.
     ByItsKeys,
-    /// By its name: a `.toml` file is fixwire's own, a `.properties` file FIX Antenna's.
+    /// By the name of the file: a `.toml` file is fixwire's own, and a `.properties` file is FIX Antenna's.
     ByItsName,
-    /// The engine was not determined: the file is read as fixwire's own.
+    /// By nothing: the engine was not determined, and the file is read as fixwire's own.
     Nowhere,
 }
 
@@ -72,7 +73,7 @@ impl Dialect {
             .find(|dialect| dialect.name().eq_ignore_ascii_case(name))
     }
 
-    /// Letter of the engine in the registry; only the QuickFIX family has letters.
+    /// Letter of the engine in the registry. Only engines of the QuickFIX family have letters.
     pub fn letter(self) -> Option<char> {
         match self {
             Self::Fixwire | Self::Antenna => None,
@@ -98,7 +99,7 @@ impl Dialect {
         matches!(self, Self::QuickFixJ | Self::QuickFixGo)
     }
 
-    /// Whether the engine ignores unknown sections and a second `[DEFAULT]`, with their content.
+    /// Whether the engine ignores unknown sections and a second `[DEFAULT]`, together with their content.
     pub fn passes_over_sections(self) -> bool {
         matches!(self, Self::QuickFix | Self::QuickFixN)
     }
@@ -108,7 +109,7 @@ impl Dialect {
         matches!(self, Self::QuickFix | Self::QuickFixJ | Self::QuickFixN)
     }
 
-    /// Whether the engine accepts a key twice in a section; the last value then applies.
+    /// Whether the engine accepts a key twice in a section. The last value then applies.
     pub fn takes_the_last(self) -> bool {
         self != Self::Fixwire
     }
@@ -118,8 +119,8 @@ impl Dialect {
         self != Self::Fixwire
     }
 
-    /// The longest line that the engine reads, bytes. QuickFIX (C++) stops reading the file at a longer line; for the
-    /// other engines this is `None`.
+    /// The longest line that the engine reads, in bytes. QuickFIX (C++) stops reading a file at a longer line. The
+    /// other engines have no limit (`None`).
     pub fn longest_line(self) -> Option<usize> {
         (self == Self::QuickFix).then_some(1023)
     }
@@ -141,26 +142,27 @@ impl fmt::Display for Dialect {
 /// Number of keys at the start of a file from which its engine is guessed.
 const ENOUGH: usize = 2_000;
 
-/// Number of keys of an engine needed to identify it: one alone is not enough.
+/// Number of keys of one engine that are needed to identify it: one key is not enough.
 const AT_LEAST: usize = 2;
 
-/// How a key indicates the engine that a file was written for.
+/// What a key says about the engine that a file was written for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Clue {
     /// Only fixwire has the key.
     Ours,
-    /// No indication: fixwire documents the key under this name, whether or not other engines have the key.
+    /// The key indicates nothing: fixwire documents the key under this name, whether or not other engines have the
+    /// key too.
     Documented,
-    /// Only other engines have the key, or fixwire documents it under another name.
+    /// Either only other engines have the key, or fixwire documents the key under another name.
     Foreign,
 }
 
-/// The engine that the keys indicate; `None` when they are ambiguous.
+/// The engine that the keys indicate; `None` when the keys are ambiguous.
 ///
-/// A key that only fixwire has settles it. Otherwise the guess is the engine with the most keys that no other engine
-/// has; it needs at least two different such keys. Keys that several engines have do not count, nor do keys that
-/// fixwire documents under this name: fixwire's own files may have them. A file without ConnectionType can only be
-/// QuickFIX/Go's: there each key that only QuickFIX/Go has counts.
+/// A key that only fixwire has decides at once. Otherwise the guess is the engine with the most keys that no other
+/// engine has, if it has at least two different ones. Two kinds of keys do not count: keys that several engines have,
+/// and keys that fixwire documents under this name, because fixwire's own files may have them. A file without
+/// ConnectionType can only be a file of QuickFIX/Go: in such a file each key counts that only QuickFIX/Go has.
 pub fn guess<'a>(
     keys: impl Iterator<Item = &'a str>,
     clue: impl Fn(&str) -> Clue,

@@ -1,4 +1,4 @@
-//! Loads dictionaries by version or file, with deltas.
+//! Loads dictionaries, each given by a version or a file, and applies deltas to them.
 //!
 //! ```text
 //! FIX.4.4                                     a built-in one
@@ -20,11 +20,11 @@ use super::paths::beside;
 
 /// Separates a dictionary from each of its deltas.
 const AND: &str = " + ";
-/// The word for the default dictionary.
+/// The word that names the default dictionary.
 const BUILT_IN: &str = "built-in";
 
-/// The version of the dictionary that other engines ship under this file name, in any folder: `FIX42.xml`,
-/// `../spec/FIXT11.xml`.
+/// The version of the dictionary that other engines ship under this file name. The file may be in any folder:
+/// `FIX42.xml`, `../spec/FIXT11.xml`.
 pub fn stock(path: &str) -> Option<Version> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = name.strip_suffix(".xml")?;
@@ -32,8 +32,8 @@ pub fn stock(path: &str) -> Option<Version> {
     Version::ALL.into_iter().find(is)
 }
 
-/// The setting with the built-in dictionary of its version instead of a missing file that has a [`stock`] name: the
-/// setting, the missing file and its version.
+/// If the file of the setting is missing and has a [`stock`] name, the built-in dictionary of its version takes its
+/// place. Returns the changed setting, the missing file and the version.
 pub(crate) fn without_missing(words: &str) -> Option<(String, &str, Version)> {
     let (name, deltas) = match words.split_once(AND) {
         Some((name, deltas)) => (name.trim(), Some(deltas)),
@@ -51,7 +51,7 @@ pub(crate) fn without_missing(words: &str) -> Option<(String, &str, Version)> {
     Some((words, name, version))
 }
 
-/// The setting with `folder` before each relative path.
+/// The setting, with `folder` put before each relative path.
 pub(crate) fn placed(words: &str, folder: &Path) -> String {
     let mut parts = words.split(AND).map(str::trim);
     let name = parts.next().unwrap_or_default();
@@ -62,16 +62,17 @@ pub(crate) fn placed(words: &str, folder: &Path) -> String {
     parts.fold(base, |words, delta| words + AND + &beside(folder, delta))
 }
 
-/// Reads a dictionary and its deltas. `usual` is the version of `built-in`.
+/// Reads a dictionary and its deltas. `usual` is the version for which `built-in` stands.
 ///
 /// # Errors
 ///
-/// [`DictionaryLoadError`] with the file, the line and what to do.
+/// [`DictionaryLoadError`]. The error has the file, the line and what to do.
 pub fn load(words: &str, usual: Option<Version>) -> Result<Dictionary, DictionaryLoadError> {
     load_noting(words, usual).map(|(dictionary, _)| dictionary)
 }
 
-/// Loads a dictionary as [`load`] does, and also returns notes on irregular forms in the file and how they were read.
+/// Loads a dictionary as [`load`] does. Also returns notes on the irregular forms in the file and on how they were
+/// read.
 ///
 /// # Errors
 ///
@@ -141,7 +142,7 @@ fn delta(path: &str) -> Result<Delta, DictionaryLoadError> {
     })
 }
 
-/// The bytes of a file, at most one more than the limit: the reader refuses a longer one.
+/// The bytes of a file, up to one byte more than the limit, because the parser refuses a longer file.
 fn read(path: &str, limits: DocumentLimits) -> Result<Vec<u8>, DictionaryLoadError> {
     let most = limits.bytes as u64 + 1;
     let mut bytes = Vec::new();
@@ -176,7 +177,7 @@ pub enum DictionaryLoadError {
     Delta {
         /// Position and reason.
         error: Box<DeltaError>,
-        /// The conflicting place in the dictionary that it changes: the file and the position.
+        /// The place in the dictionary with which the delta conflicts: the file and the position.
         base: Option<(String, SourcePosition)>,
     },
 }

@@ -1,6 +1,7 @@
-//! How the engine that a file was written for treats a key differently from fixwire.
+//! How the engine that a file was written for treats a key, where this differs from fixwire.
 //!
-//! Each answer is a predicate whose subject is the engine: "… has no `SocketTcpNoDelay`: its default N applies there".
+//! Each answer is the end of a sentence that begins with the name of the engine, for example "… has no
+//! `SocketTcpNoDelay`: its default N applies there".
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ use super::resolved::SessionSettings;
 use super::transport;
 use super::value::{SettingValue, ValueKind};
 
-/// The engine's default for a fixwire key, under any of its names.
+/// The default that the engine has for a fixwire key, under any name of the key.
 pub fn default_there(key: &Key, dialect: Dialect) -> Option<Cow<'static, str>> {
     if dialect == Dialect::Antenna {
         return properties::default(key.id).map(Cow::Owned);
@@ -27,7 +28,7 @@ pub fn default_there(key: &Key, dialect: Dialect) -> Option<Cow<'static, str>> {
     found.default(dialect).map(Cow::Borrowed)
 }
 
-/// Whether the engine checks the order of the fields in a group entry; only QuickFIX/J has a key for it.
+/// Whether the engine checks the order of the fields in a group entry. Only QuickFIX/J has a key for this check.
 fn checks_group_order(dialect: Dialect) -> bool {
     match dialect {
         Dialect::QuickFix | Dialect::QuickFixGo | Dialect::QuickFixN => false,
@@ -35,7 +36,7 @@ fn checks_group_order(dialect: Dialect) -> bool {
     }
 }
 
-/// The engine's key for a fixwire key.
+/// The key of the engine that corresponds to a fixwire key.
 fn there(key: &Key, dialect: Dialect) -> Option<&'static family::FamilyKey> {
     key.names
         .iter()
@@ -43,7 +44,8 @@ fn there(key: &Key, dialect: Dialect) -> Option<&'static family::FamilyKey> {
         .find(|found| found.is_in(dialect))
 }
 
-/// How the engine treats the name that the file uses for the key; `None` when the engine reads the key by this name.
+/// How the engine treats the name under which the file has the key; `None` when the engine reads the key under this
+/// name.
 pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
     if dialect.letter().is_none() || key.names.is_empty() {
         return None;
@@ -69,7 +71,7 @@ pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
     })
 }
 
-/// How the engine treats the name of a key that fixwire does not use; `None` when the engine reads the key by this
+/// How the engine treats the name of a key that fixwire does not use; `None` when the engine reads the key under this
 /// name.
 pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
     if dialect.letter().is_none() || family::is_read(name, dialect) {
@@ -113,7 +115,7 @@ pub const OF_WHAT_IS_MISSING: [Id; 5] = [
     Id::Durability,
 ];
 
-/// The behaviour of the engine when the file lacks a key, if this behaviour is not a default or depends on other keys.
+/// What the engine does when the file lacks a key, if that is not simply a default or depends on other keys.
 pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -> Option<String> {
     let missing = |id: Id| session.find(id).is_none();
     let fixt = session.text(Id::BeginString) == Some("FIXT.1.1");
@@ -153,7 +155,7 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
     }
 }
 
-/// The engine's interpretation of a session's times.
+/// How the engine interprets a session's times.
 fn of_the_schedule(session: &SessionSettings, dialect: Dialect) -> Option<String> {
     let clock = |id| match &session.find(id)?.value {
         SettingValue::Clock(clock) => Some(clock),
@@ -178,7 +180,7 @@ fn of_the_schedule(session: &SessionSettings, dialect: Dialect) -> Option<String
     Some(note.into())
 }
 
-/// The engine's verification of its peer over TLS.
+/// How the engine verifies its peer over TLS.
 fn of_tls(session: &SessionSettings, dialect: Dialect) -> Option<String> {
     let connects = session.text(Id::ConnectionType) == Some("initiator");
     let names = session.find(Id::PeerCertificates).is_none();
@@ -206,7 +208,7 @@ fn of_tls(session: &SessionSettings, dialect: Dialect) -> Option<String> {
     Some(note.into())
 }
 
-/// Defaults of an engine that depend on other settings in the file.
+/// Defaults of an engine that depend on other settings of the file.
 pub fn implied(
     session: &SessionSettings,
     dialect: Dialect,
@@ -215,7 +217,7 @@ pub fn implied(
     if dialect == Dialect::Antenna {
         return implied_by_antenna(session);
     }
-    // QuickFIX/J answers each message with a wrong SendingTime with a Logout, including a first Logon.
+    // QuickFIX/J answers each message that has a wrong SendingTime with a Logout, and also a first Logon.
     if dialect == Dialect::QuickFixJ && session.find(Id::SendLogoutForLogonSendingTime).is_none() {
         found.push((
             Id::SendLogoutForLogonSendingTime,
@@ -223,7 +225,7 @@ pub fn implied(
             "Y",
         ));
     }
-    // Tools for these engines read the log layout of the engine.
+    // Tools for these engines read log files in the layout of the engine.
     let theirs = matches!(
         dialect,
         Dialect::QuickFixJ | Dialect::QuickFixGo | Dialect::QuickFixN
@@ -242,7 +244,7 @@ pub fn implied(
     if dialect != Dialect::QuickFixGo {
         return found;
     }
-    // In QuickFIX/Go the program decides the role: it creates an initiator or an acceptor.
+    // In QuickFIX/Go the program decides the role, by creating an initiator or an acceptor.
     let has = |id: Id| session.find(id).is_some();
     if !has(Id::ConnectionType) {
         match (has(Id::SocketConnectHost), has(Id::SocketAcceptPort)) {
@@ -270,13 +272,13 @@ pub fn implied(
     found
 }
 
-/// FIX Antenna's defaults for keys that have none in fixwire.
+/// FIX Antenna's defaults for keys that have no default in fixwire.
 fn implied_by_antenna(session: &SessionSettings) -> Vec<(Id, SettingValue, &'static str)> {
     let mut found = Vec::new();
     let has = |id: Id| session.find(id).is_some();
     let connects = match session.text(Id::ConnectionType) {
         Some(role) => role == "initiator",
-        // In FIX Antenna such a session may have either role.
+        // In FIX Antenna a session without this key may have either role.
         None if has(Id::SocketConnectHost) => {
             found.push((
                 Id::ConnectionType,

@@ -1,4 +1,4 @@
-//! [`Document`]: the result of reading a settings text in any form.
+//! [`Document`]: what a reader of settings text returns, whatever the form of the text.
 
 use super::ini::{IniEntry, Section, Span};
 use super::link_keys::LinkKey;
@@ -25,8 +25,8 @@ pub struct Document {
 pub struct LinkTable {
     /// Keys of the link that sessions have too.
     pub section: Section,
-    /// Keys of its protocol.
+    /// Keys of the link's protocol.
     pub entries: Vec<(&'static LinkKey, IniEntry)>,
-    /// Keys with an invalid value; they do not count as missing.
+    /// Keys with an invalid value. Such keys do not count as missing.
     pub broken: Vec<&'static str>,
 }

@@ -1,18 +1,18 @@
-//! Keys of the QuickFIX family that fixwire recognises and does not use.
+//! Keys of the QuickFIX family that fixwire recognises but does not use.
 //!
-//! A key is an error if ignoring it would weaken security, lose data or change which messages are accepted; it is a
-//! warning if the key only selects a log or tunes performance.
+//! A key gives an error if ignoring it would weaken security, lose data or change which messages are accepted. A key
+//! gives a warning if it only selects a log or tunes performance.
 
 /// Keys that are reported in the same way.
 #[derive(Debug)]
 pub struct KeyGroup {
     /// Names of the keys.
     pub keys: &'static [&'static str],
-    /// Whether a file with them is refused.
+    /// Whether a file with one of these keys is refused.
     pub refused: bool,
-    /// The value that equals fixwire's behaviour; a key with this value is not reported.
+    /// The value that equals fixwire's behaviour. A key with this value is not reported.
     pub unless: Option<&'static str>,
-    /// The reason, and what to do instead.
+    /// The reason why the keys are not used, and what to do instead.
     pub note: &'static str,
 }
 
@@ -32,11 +32,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     GROUPS.iter().flat_map(|group| group.keys.iter().copied())
 }
 
-/// Replacement for the write timeouts of other engines.
+/// What to use instead of the write timeouts of other engines.
 const SLOW_PEER: &str = "MaxSendBacklog and SlowConsumerTimeout disconnect a slow peer; it never \
                          blocks other sessions";
 
-/// Every group, in the order of the document.
+/// Every group, in the order of the reference page.
 pub static GROUPS: &[KeyGroup] = &[
     KeyGroup {
         keys: &[

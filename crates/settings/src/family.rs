@@ -1,28 +1,28 @@
 //! Every key of the QuickFIX family: the engines that have it, and its default in each.
 //!
-//! How fixwire treats a key is in [`super::keys`] and [`super::elsewhere`]; this is the list of keys that a file may
+//! [`super::keys`] and [`super::elsewhere`] define how fixwire treats a key. This list has all keys that a file may
 //! contain. Names and defaults are from the engines' code, not from their manuals.
 
 use super::dialect::Dialect;
 
-/// A key as the engines of the family have it.
+/// A key in the form in which the engines of the family have it.
 #[derive(Debug)]
 pub struct FamilyKey {
     /// Name of the key, without its suffix.
     pub name: &'static str,
-    /// The allowed suffix: a number, or a version.
+    /// What may follow the name: a number, or a version.
     pub suffix: Suffix,
-    /// The letters of the engines that have it.
+    /// The letters of the engines that have the key.
     dialects: &'static str,
-    /// Default of the key, as written in a file; empty when it has no default.
+    /// Default of the key, as written in a file; empty when the key has no default.
     default: &'static str,
-    /// An engine's letter and its differing default.
+    /// The letter of an engine whose default differs, and that default.
     but: Option<(char, &'static str)>,
-    /// The unit of its number: `s`, `ms`, `bytes`, `messages`; empty for anything else.
+    /// The unit of a number: `s`, `ms`, `bytes` or `messages`; empty for other values.
     pub unit: &'static str,
 }
 
-/// The allowed suffix of a key.
+/// What may follow the name of a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Suffix {
     /// No suffix.
@@ -48,7 +48,8 @@ impl FamilyKey {
             .filter(|dialect| self.is_in(*dialect))
     }
 
-    /// The engine's value for a missing key; `None` without a default or without this key.
+    /// The value that the engine uses when the key is missing. `None` when the key has no default or the engine does
+    /// not have the key.
     pub fn default(&self, dialect: Dialect) -> Option<&'static str> {
         let text = match self.but {
             Some((letter, other)) if Some(letter) == dialect.letter() => other,
@@ -89,8 +90,8 @@ const fn key(
     }
 }
 
-/// Finds a key in any case, with or without its suffix; prefers the exact case, since two engines have names that
-/// differ only in case.
+/// Finds a key in any case, with or without its suffix. A key in exactly this case comes first, because two engines
+/// have names that differ only in case.
 pub fn find(text: &str) -> Option<&'static FamilyKey> {
     let all = || like(text);
     all()
@@ -98,7 +99,7 @@ pub fn find(text: &str) -> Option<&'static FamilyKey> {
         .or_else(|| all().next())
 }
 
-/// Whether an engine knows a key by this name.
+/// Whether an engine reads a key of this name.
 pub fn is_read(text: &str, dialect: Dialect) -> bool {
     like(text).any(|key| key.is_in(dialect) && (dialect.any_case() || text.starts_with(key.name)))
 }
@@ -117,14 +118,14 @@ fn like(text: &str) -> impl Iterator<Item = &'static FamilyKey> {
     })
 }
 
-/// A key that no engine reads, but a sample application shipped with one does.
+/// A key that no engine reads, but that a sample application of an engine does.
 #[derive(Debug, Eq, PartialEq)]
 pub struct SampleKey {
     /// Name of the key.
     pub name: &'static str,
     /// The engine.
     pub dialect: Dialect,
-    /// The name of that application.
+    /// The name of the sample application.
     pub application: &'static str,
 }
 
@@ -150,7 +151,7 @@ pub static SAMPLES: &[SampleKey] = &[
     of_executor("AlwaysFillLimitOrders"),
 ];
 
-/// Every key, in the order of the engines' manuals.
+/// Every key of the family, in the order of the engines' manuals.
 #[rustfmt::skip]
 pub static FAMILY: &[FamilyKey] = &[
     // Sessions.
@@ -250,7 +251,7 @@ pub static FAMILY: &[FamilyKey] = &[
     key("Encoding", "N", "iso-8859-1", ""),
     key("RedactFieldsInLogs", "N", "", "tags"),
     key("RedactionLogText", "N", "<redacted>", ""),
-    // Sockets, TLS and proxies.
+    // Keys for sockets, TLS and proxies.
     key("SocketConnectHost", "CJGN", "", "").number(),
     key("SocketConnectPort", "CJGN", "", "").number(),
     key("SocketConnectProtocol", "J", "TCP", "").number(),

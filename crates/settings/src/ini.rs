@@ -8,8 +8,8 @@
 //! BeginString=FIX.4.4
 //! ```
 //!
-//! Section names and keys are read in any case; spaces around keys and values are ignored. [`Dialect`] has the
-//! differences of the file's engine.
+//! Section names and keys may be in any case, and spaces around keys and values are ignored. [`Dialect`] knows what
+//! the engine of the file does differently.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub const MAX_SECTIONS: usize = 4096;
 pub struct Source {
     /// The path as the operator gave it.
     pub path: PathBuf,
-    /// Text of the whole file, so that spans can be shown.
+    /// Text of the whole file. Spans are positions in this text.
     pub text: String,
 }
 
@@ -78,7 +78,7 @@ impl Source {
         }
     }
 
-    /// The line of a position, from 1.
+    /// The line number of a position, from 1.
     pub fn line(&self, span: Span) -> usize {
         1 + self.text.as_bytes()[..span.start.min(self.text.len())]
             .iter()
@@ -86,14 +86,14 @@ impl Source {
             .count()
     }
 
-    /// The column of a position, from 1.
+    /// The column number of a position, from 1.
     pub fn column(&self, span: Span) -> usize {
         let before = self.text.get(..span.start).unwrap_or(&self.text);
         let line = before.rsplit('\n').next().unwrap_or("");
         1 + line.chars().count()
     }
 
-    /// The word at a position, given by line and column, both from 1.
+    /// The word at a position. The position is a line and a column, both from 1.
     pub fn word(&self, line: usize, column: usize) -> Span {
         let before = self.text.split_inclusive('\n').take(line.saturating_sub(1));
         let start: usize = before.map(str::len).sum();
@@ -110,19 +110,19 @@ impl Source {
         }
     }
 
-    /// Whether the file's name ends in `.toml`.
+    /// Whether the name of the file ends in `.toml`.
     pub fn is_toml(&self) -> bool {
         let extension = self.path.extension();
         extension.is_some_and(|name| name.eq_ignore_ascii_case("toml"))
     }
 
-    /// Whether the file's name ends in `.properties`, as in FIX Antenna.
+    /// Whether the name of the file ends in `.properties`, as FIX Antenna's files do.
     pub fn is_properties(&self) -> bool {
         let extension = self.path.extension();
         extension.is_some_and(|name| name.eq_ignore_ascii_case("properties"))
     }
 
-    /// The text of a place.
+    /// The text of a span.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.start..span.end).unwrap_or("")
     }
@@ -151,22 +151,22 @@ pub struct Section {
 /// A key and its value.
 #[derive(Clone, Debug)]
 pub struct IniEntry {
-    /// The place of the key, not empty.
+    /// The position of the key, which is not empty.
     pub key: Span,
-    /// The place of the value; may be empty.
+    /// The position of the value, which may be empty.
     pub value: Span,
     /// The key.
     pub name: String,
-    /// The value, trimmed, with its variables not yet replaced.
+    /// The value without blanks at its ends, and with its variables not yet replaced.
     pub text: String,
-    /// Whether the entry is part of a list that replaces all numbers of its key.
+    /// Whether the entry is part of a list. Such a list replaces all values of its key, whatever their numbers.
     pub list: bool,
     /// Whether the entry belongs to the application, whatever its name.
     pub application: bool,
 }
 
-/// Splits a text into sections, as the engine that it was written for would. Text that this engine ignores or reads
-/// differently becomes a warning; unreadable text becomes an error, and reading continues.
+/// Splits a text into sections, as the engine that the text was written for would do. Text that this engine ignores
+/// or reads differently becomes a warning. Text that cannot be read becomes an error, and reading continues.
 pub fn parse(source: &Source, dialect: Dialect, problems: &mut Vec<Problem>) -> Document {
     let mut reader = Reader {
         source,
@@ -197,13 +197,13 @@ pub fn parse(source: &Source, dialect: Dialect, problems: &mut Vec<Problem>) -> 
 /// The section to which entries belong.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Target {
-    /// Before the first section.
+    /// No section: the entry is before the first section.
     Nothing,
-    /// Before the first section, as [`Target::Nothing`]; an entry there has already been reported.
+    /// No section, as with [`Target::Nothing`], but an entry before the first section has already been reported.
     NothingAndSaid,
     /// The section at this index.
     Section(usize),
-    /// In an ignored section, whose entries are not reported.
+    /// An ignored section, whose entries are not reported.
     Skipped,
 }
 
@@ -216,7 +216,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads a line; `false` when reading should stop.
+    /// Reads a line. Returns `false` when reading must stop.
     fn line(&mut self, start: usize, end: usize) -> bool {
         let span = trimmed(&self.source.text, start, end);
         let text = self.source.slice(span);
@@ -246,7 +246,7 @@ impl Reader<'_> {
         true
     }
 
-    /// An unused entry may still contain a secret.
+    /// Hides the value of an entry that is not used, because the value may still be a secret.
     fn hide(&mut self, entry: &IniEntry) {
         if registry::is_secret(&entry.name, &entry.text) {
             self.document.secrets.push(entry.value);
@@ -260,7 +260,7 @@ impl Reader<'_> {
         {
             let whole = span;
             span.end = span.start + inside.len() + 1;
-            // QuickFIX/J's tokenizer reads a comment here.
+            // QuickFIX/J's tokenizer reads this text as a comment.
             if self.dialect != Dialect::QuickFixJ || !behind.trim_start().starts_with('#') {
                 self.report(whole, SettingsFault::BehindSection);
             }
@@ -346,7 +346,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Blanks that fixwire trims, but the file's engine treats as part of a key or value.
+    /// Reports blanks that fixwire removes, but that the engine of the file treats as part of a key or value.
     fn blanks(&mut self, line: Span, end: usize, entry: &IniEntry) {
         let text = self.source.text.as_bytes();
         let before_equals = text.get(entry.key.end) != Some(&b'=');
@@ -407,7 +407,7 @@ fn entry(text: &str, line: Span) -> Result<IniEntry, SettingsFault> {
     })
 }
 
-/// The span without spaces (and a byte order mark) at its ends.
+/// The span without the spaces and the byte order mark at its ends.
 fn trimmed(text: &str, start: usize, end: usize) -> Span {
     let blank = |c: char| c.is_whitespace() || c == '\u{feff}';
     let slice = &text[start..end];

@@ -1,4 +1,4 @@
-//! Every key that fixwire uses, each defined once.
+//! Every key that fixwire uses. Each key is defined once.
 //!
 //! To change a default, a bound or a text, change it here and run `UPDATE=1 cargo test -p fixwire-settings`, which
 //! rewrites `docs/reference/settings.md`. A new key needs no other list; the page has the order of this file. A key for
@@ -8,22 +8,22 @@ use super::kinds::*;
 use super::registry::{ForeignName, Key, KeyScope, numbered, scope};
 use super::value::ValueKind;
 
-/// Makes [`Id`] and [`KEYS`] from one list. An entry is its text, then
-/// `Name [names elsewhere: whose], kind, default, scope;`. Whose: C is QuickFIX (C++), J QuickFIX/J, G QuickFIX/Go,
-/// N QuickFIX/n; `[]` is a key of fixwire only. Scope is `Engine`, `Session` or, for a key that a number may follow,
-/// `Numbered`.
+/// Makes [`Id`] and [`KEYS`] from one list. An entry has the help text, then
+/// `Name [names elsewhere: whose], kind, default, scope;`. In `whose`, C is QuickFIX (C++), J is QuickFIX/J, G is
+/// QuickFIX/Go and N is QuickFIX/n. A key with `[]` exists only in fixwire. The scope is `Engine`, `Session` or, for
+/// a key that a number may follow, `Numbered`.
 macro_rules! keys {
     ($(
         $(#[doc = $doc:literal])+
         $id:ident [$($other:literal: $dialects:literal),*], $kind:expr, $default:expr, $scope:ident;
     )+) => {
-        /// A key that fixwire uses; its place in [`KEYS`].
+        /// Identifies a key that fixwire uses. The number of an id is the position of the key in [`KEYS`].
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         pub enum Id {
             $( $(#[doc = $doc])+ $id, )+
         }
 
-        /// Every key that fixwire uses, in the order of the document.
+        /// Every key that fixwire uses, in the order of the reference page.
         pub static KEYS: &[Key] = &[$(
             Key {
                 id: Id::$id,

@@ -1,4 +1,4 @@
-//! Value types that several keys share, and the words allowed in each.
+//! Value types that several keys share, and the words that each type allows.
 
 use super::value::ValueKind;
 

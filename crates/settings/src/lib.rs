@@ -1,5 +1,5 @@
-//! Settings of an engine and its sessions, from a `.cfg` file in the style of QuickFIX, a `.toml` file or
-//! the `.properties` of FIX Antenna.
+//! Settings of an engine and its sessions. They come from a `.cfg` file in the style of QuickFIX, from a `.toml`
+//! file, or from a `.properties` file of FIX Antenna.
 //!
 //! ```text
 //! text --ini, toml, antenna--> sections of entries with their places in the text, as the file's own engine reads them
@@ -9,8 +9,8 @@
 //!      --convert--> the text of a `.toml` file
 //! ```
 //!
-//! Every key that is used is defined once, in [`keys`]; the keys of the QuickFIX family are in [`family`].
-//! `docs/reference/settings.md` is generated from both.
+//! Every key that is used is defined once, in [`keys`]. The keys of the QuickFIX family are in [`family`].
+//! `docs/reference/settings.md` is generated from both modules.
 #![forbid(unsafe_code)]
 
 pub mod antenna;

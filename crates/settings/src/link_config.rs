@@ -1,4 +1,4 @@
-//! Converts the links of a file to the configurations of an engine and of the link protocol.
+//! Converts the links of a file to link configurations of an engine and of the link protocol.
 
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -32,14 +32,14 @@ pub(super) fn links(settings: &Settings, tls: &mut Made) -> Result<Vec<LinkConfi
             Some("initiator") => dial(from),
             _ => listen(from),
         };
-        // The length counts neither itself nor the checksum.
+        // The length counts neither the length field nor the checksum.
         let framing = Framing::big_endian(0, 2)
             .adding(3)
             .within(FRAME_BYTES_LEAST, FRAME_BYTES_MOST);
         let framing = match link.end {
             TmpEnd::Broker => framing.with_sum_of_bytes(),
-            // A simulated exchange answers a frame with a wrong checksum, and sends a wrong checksum as an injected
-            // fault.
+            // For a simulated exchange the engine does not check the checksum. The exchange itself answers a frame
+            // that has a wrong checksum, and it sends a wrong checksum when that fault is to be injected.
             TmpEnd::Exchange => framing,
         };
         let mut config = LinkConfig::new(link.name(), connection, framing);
@@ -50,7 +50,7 @@ pub(super) fn links(settings: &Settings, tls: &mut Made) -> Result<Vec<LinkConfi
     })
 }
 
-/// Checks that a whole frame fits into the buffers.
+/// Checks that a whole frame fits into the buffers of the engine.
 pub(super) fn check(
     settings: &Settings,
     first: &SessionSettings,
@@ -70,7 +70,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`LoadError::Content`] with each unusable password file.
+    /// [`LoadError::Content`] with every password file that cannot be used.
     pub fn tmp_lines(&self) -> Result<Vec<(String, ClientLinkSettings)>, LoadError> {
         each(self, |link| {
             let (fcm_id, session_id, system_type) = identity(link);
@@ -84,7 +84,7 @@ impl Settings {
         })
     }
 
-    /// Values that the link writes into each request and that the order itself does not have.
+    /// The values that the link writes into each request and that are not part of the order.
     fn marks(&self, link: &LinkSettings) -> Result<OrderMarks, LoadError> {
         let mut marks = OrderMarks::default();
         let mut problems = Vec::new();
@@ -184,7 +184,7 @@ impl Settings {
     }
 }
 
-/// The password in a file next to the settings file.
+/// Reads the password from a file. A relative path starts from the folder of the settings file.
 fn read_password(settings: &Path, file: &str) -> Result<TmpPassword, String> {
     let path = settings.parent().unwrap_or(Path::new("")).join(file);
     let failed = |error: io::Error| error.to_string();
@@ -205,7 +205,8 @@ fn read_password(settings: &Path, file: &str) -> Result<TmpPassword, String> {
 fn identity(link: &LinkSettings) -> (u16, u16, SystemType) {
     let system = (0..=u8::MAX).map(SystemType);
     let system = { system }.find(|it| it.name() == Some(link.text("system_type")));
-    // Checked when the file was read: a number fits in two bytes, a word is the name of a code.
+    // These values were checked when the file was read: a number fits into two bytes, and a word is the name of a
+    // code.
     let [fcm_id, session_id] = ["fcm_id", "session_id"].map(|key| link.number(key) as u16);
     (fcm_id, session_id, system.unwrap_or_default())
 }
@@ -223,7 +224,7 @@ fn heartbeat(link: &LinkSettings) -> HeartbeatRule {
     }
 }
 
-/// The results for all links, or all errors in them.
+/// The results of all links, or the errors of all links that have one.
 fn each<T>(
     settings: &Settings,
     mut make: impl FnMut(&LinkSettings) -> Result<T, LoadError>,
@@ -239,7 +240,7 @@ fn each<T>(
     settings.errors(problems).map_or(Ok(made), Err)
 }
 
-/// Both values, or the errors of both.
+/// Both values, or the errors of both results.
 fn both<A, B>(
     settings: &Settings,
     one: Result<A, LoadError>,

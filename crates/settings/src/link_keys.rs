@@ -1,4 +1,5 @@
-//! Every key of a `[[link]]` table: the keys of its protocol, each defined once, and session keys for its connection.
+//! Every key of a `[[link]]` table: the keys of the link protocol, each defined once, and the session keys for the
+//! connection.
 //!
 //! `docs/reference/settings.md` is generated from this file, as from `keys.rs`.
 
@@ -10,18 +11,18 @@ use super::value::ValueKind;
 pub struct LinkKey {
     /// Name of the key, as in a file.
     pub name: &'static str,
-    /// The type of its value.
+    /// The type of the value.
     pub kind: ValueKind,
-    /// The default value, as written in a file.
+    /// The default value, as it would be written in a file.
     pub default: Option<&'static str>,
-    /// The end of the link that has the key; `None` when both ends have it.
+    /// The end of the link that has the key; `None` when both ends have the key.
     pub end: Option<TmpEnd>,
     /// The help text, in Markdown.
     pub doc: &'static str,
 }
 
 impl LinkKey {
-    /// The expected value, as in "expected …".
+    /// The expected value, to follow the word "expected".
     #[must_use]
     pub fn expected(&self) -> String {
         match self.kind {
@@ -65,13 +66,13 @@ const POSITION_EFFECTS: ValueKind = ValueKind::Word(&[
     ("automatic", "automatic"),
     ("liquidation", "liquidation"),
 ]);
-/// The codes with which an OMS and a simulated exchange trade, or exchange copies of reports.
+/// The purposes that a link can have: trading, or copies of reports.
 const AP_CODES: ValueKind = ValueKind::Word(&[
     ("trading", "trading"),
     ("drop copy", "drop copy"),
     ("clearing member", "clearing member"),
 ]);
-/// The heartbeat rule of the specification, and the heartbeat rule of a public implementation.
+/// Names of two heartbeat rules: the rule of the specification, and the rule of a public implementation.
 pub const SILENT_PEER: &str = "silent peer";
 /// See [`SILENT_PEER`].
 pub const IDLE_SENDER: &str = "idle sender";
@@ -82,7 +83,7 @@ const fn number(max: u64, unit: &'static str) -> ValueKind {
     ValueKind::Int { min: 0, max, unit }
 }
 
-/// Every key of the protocol, in the order of the document.
+/// Every key of the protocol, in the order of the reference page.
 pub static LINK_KEYS: &[LinkKey] = &[
     LinkKey {
         name: "name",
@@ -215,7 +216,7 @@ pub fn find(name: &str) -> Option<&'static LinkKey> {
     LINK_KEYS.iter().find(|key| key.name == name)
 }
 
-/// The session keys that links have, too, read by the same code.
+/// The session keys that links have too. The same code reads them for sessions and links.
 pub const CONNECTION_KEYS: [Id; 52] = [
     Id::ConnectionType,
     Id::HeartBtInt,

@@ -1,4 +1,4 @@
-//! [`LinkSettings`]: the checked values of a `[[link]]`.
+//! [`LinkSettings`]: the checked values of a `[[link]]` table.
 
 use fixwire_tmp::TmpPassword;
 
@@ -15,20 +15,20 @@ pub struct LinkSettings {
     pub header: Span,
     /// The local end.
     pub end: TmpEnd,
-    /// Connection of the link: the keys that sessions have too.
+    /// Settings of the link's connection. They have the same keys as the settings of a session.
     pub connection: SessionSettings,
-    /// Keys of the link's protocol that have a value, in the order of the document.
+    /// The protocol keys of the link that have a value, in the order of the reference page.
     pub settings: Vec<LinkSetting>,
-    /// Password of the link, unless it is in a file.
+    /// Password of the link; `None` when the password is in a file.
     pub(super) password: Option<TmpPassword>,
 }
 
-/// The value of a key of a link's protocol.
+/// The value of one protocol key of a link.
 #[derive(Clone, Debug)]
 pub struct LinkSetting {
     /// The key.
     pub key: &'static LinkKey,
-    /// The value, checked; `******` for a password.
+    /// The checked value; `******` for a password.
     pub value: SettingValue,
     /// The value as it may be shown.
     pub text: String,
@@ -43,7 +43,7 @@ impl LinkSettings {
         self.settings.iter().find(|it| it.key.name == name)
     }
 
-    /// A text or word; empty without a value.
+    /// The value of a key as a text or word; empty when the key has no value.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
         match self.find(name).map(|found| &found.value) {
@@ -53,7 +53,7 @@ impl LinkSettings {
         }
     }
 
-    /// A number; 0 without a value.
+    /// The value of a key as a number; 0 when the key has no value.
     #[must_use]
     pub fn number(&self, name: &str) -> u64 {
         match self.find(name).map(|found| &found.value) {
@@ -68,7 +68,7 @@ impl LinkSettings {
         self.text("name")
     }
 
-    /// The keys of the link's connection that apply to this end, without keys of the engine.
+    /// The connection keys that apply to this end of the link. Keys of the engine are left out.
     pub fn connection_settings(&self) -> impl Iterator<Item = &Setting> {
         let all = self.connection.settings.iter();
         all.filter(|it| it.key.scope == KeyScope::Session)
@@ -80,7 +80,7 @@ impl LinkSettings {
     }
 }
 
-/// The password with these digits.
+/// The password that has these digits.
 pub(super) fn password(text: &str) -> Option<TmpPassword> {
     let is_number = (1..=9).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
     let number = is_number.then(|| text.parse().ok()).flatten();

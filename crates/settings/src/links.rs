@@ -1,7 +1,7 @@
 //! Checks the links of a file.
 //!
-//! An OMS is the broker's end of its links, a simulated exchange is the exchange's end. A file with neither has no
-//! links.
+//! An OMS is the broker's end of its links, and a simulated exchange is the exchange's end. A file with neither of
+//! the two has no links.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,8 @@ use super::transport;
 use super::value::{SettingValue, ValueKind};
 use super::variables;
 
-/// The local end of a file's links, by its tables; `alone` allows a file without such tables.
+/// The end of the links that this process is. The tables of the file decide which. With `alone`, a file may have
+/// neither OMS nor exchange tables.
 pub(super) fn end_of(document: &Document, alone: bool, problems: &mut Vec<Problem>) -> TmpEnd {
     if document.oms.is_empty() && document.exchange.is_empty() && !alone {
         let spans = document.links.iter().map(|link| link.section.header);
@@ -37,8 +38,8 @@ pub(super) fn end_of(document: &Document, alone: bool, problems: &mut Vec<Proble
     }
 }
 
-/// Checks the values of a link. `connection` holds the link's session keys, from its table and from `[default]`;
-/// `given` tells whether the file has a key, even with an invalid value.
+/// Checks the values of a link. `connection` holds the link's session keys, from the link's table and from
+/// `[default]`. `given` tells whether the file has a key, even if the value is invalid.
 pub(super) fn link(
     reading: &SectionReading<'_>,
     table: &LinkTable,
@@ -49,7 +50,7 @@ pub(super) fn link(
     connection.custom.clear();
     connection.settings.retain(|it| {
         let is_used = it.key.scope == KeyScope::Engine || CONNECTION_KEYS.contains(&it.key.id);
-        // The broker receives its HeartBtInt in L50: the one in `[default]` is for sessions.
+        // The broker receives its HeartBtInt in L50. The HeartBtInt in `[default]` is meant for sessions.
         let is_of_sessions = it.key.id == Id::HeartBtInt
             && end == TmpEnd::Broker
             && !matches!(it.origin, Origin::Session(_));
@@ -76,7 +77,7 @@ pub(super) fn link(
 }
 
 impl LinkSettings {
-    /// Reads a value; false when it is wrong.
+    /// Reads a value; false when the value is wrong.
     fn entry(
         &mut self,
         reading: &SectionReading<'_>,
@@ -322,7 +323,7 @@ pub(super) fn check_together(
     }
 }
 
-/// A link that accepts connections needs a port that nothing else uses.
+/// Checks that a link that accepts connections has a port that nothing else uses.
 fn check_port<'s>(
     link: &LinkSettings,
     mut others: impl Iterator<Item = (String, &'s SessionSettings)>,

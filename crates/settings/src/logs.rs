@@ -59,7 +59,7 @@ pub(super) fn masked(from: &SessionSettings) -> Vec<Tag> {
     }
 }
 
-/// Whether such logs are possible.
+/// Checks whether these logs are possible.
 pub(super) fn check(
     settings: &Settings,
     from: &SessionSettings,

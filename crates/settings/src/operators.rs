@@ -2,11 +2,11 @@
 
 use fixwire_protocol::{OperatorRight, OperatorRights};
 
-/// `ann:read,session;bob:read`.
+/// Parses the operators and their rights, in the form `ann:read,session;bob:read`.
 ///
 /// # Errors
 ///
-/// The error, and the correct form.
+/// What is wrong in the text, and the correct form.
 pub(super) fn operators(text: &str) -> Result<Vec<OperatorRights>, String> {
     let mut all: Vec<OperatorRights> = Vec::new();
     for one in text.split(';').map(str::trim).filter(|one| !one.is_empty()) {

@@ -1,6 +1,6 @@
-//! Paths: a relative one in a settings file is relative to the folder of that file, whatever engine the file was
-//! written for. In engines of the QuickFIX family it is relative to the working folder, so the same file creates
-//! another store when started from elsewhere.
+//! Paths in settings. A relative path in a settings file starts from the folder of that file, whatever engine the
+//! file was written for. In engines of the QuickFIX family such a path starts from the working folder, so the same
+//! file creates another store when the program is started from another folder.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::value::{SettingValue, ValueKind};
 use super::variables::{FileText, Values, VariableFault};
 use super::{dictionaries, registry};
 
-/// Prefix of an `SqlLog` that names a file.
+/// Prefix of an `SqlLog` value that names a file.
 const SQLITE: &str = "sqlite:";
 
 /// Puts the folder of the settings file before each relative path.
@@ -40,13 +40,14 @@ pub(super) fn place(session: &mut SessionSettings, folder: &Path) {
     }
 }
 
-/// The path of a file in this folder; an absolute path is unchanged.
+/// The path of a file in this folder. An absolute path stays as it is.
 pub(super) fn beside(folder: &Path, path: &str) -> String {
-    // The folder was given as text in nearly all cases; if it is not valid text, a setting cannot name a file in it.
+    // In nearly all cases the folder was given as text. If the folder is not valid text, a setting cannot name a file
+    // in it.
     folder.join(path).to_string_lossy().into_owned()
 }
 
-/// Variables whose files are next to the settings file.
+/// A source of variable values whose files are in the folder of the settings file.
 pub(super) struct Beside<'a> {
     pub(super) values: &'a dyn Values,
     pub(super) folder: &'a Path,
@@ -62,7 +63,8 @@ impl Values for Beside<'_> {
     }
 }
 
-/// Refuses a relative `FileStorePath` that would create a new journal while the working folder has one of this name.
+/// Refuses a relative `FileStorePath` that would create a new journal, while the working folder already has a journal
+/// of this name.
 pub(super) fn check_store(settings: &Settings, first: &SessionSettings) -> Result<(), LoadError> {
     let (Some(setting), Some(here)) =
         (first.find(Id::FileStorePath), first.text(Id::FileStorePath))

@@ -1,4 +1,4 @@
-//! [`Problem`]s of a settings file: facts with positions, formatted as text only when shown.
+//! [`Problem`]s of a settings file. A problem is a fact with a position, and becomes text only when it is shown.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use super::variables::VariableFault;
 /// An error or warning, and its position.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Problem {
-    /// The span in the text.
+    /// The span of the problem in the text.
     pub span: Span,
     /// The fault.
     pub fault: SettingsFault,
@@ -40,61 +40,61 @@ pub enum SettingsFault {
     NoSession,
     /// `[DEFAULT]`, a key of a section or a session's identity appears twice.
     Repeated {
-        /// Place where it appears first.
+        /// Where it appears first in the file.
         first: Span,
     },
     /// An unknown key.
     UnknownKey {
         /// The most similar known key.
         nearest: Option<&'static str>,
-        /// The likely engine of the file, which would pass such a key to the application.
+        /// The engine for which the file was probably written. This engine would pass such a key to the application.
         kept_by: Option<Dialect>,
     },
-    /// A warning: a key of a sample application is kept for the application.
+    /// A key of a sample application, which is kept for the application. This is a warning.
     OfSample {
         /// The key.
         sample: &'static SampleKey,
     },
-    /// The file of a dictionary is missing, and the built-in dictionary is used. A warning.
+    /// The file of a dictionary is missing, and the built-in dictionary is used instead. This is a warning.
     BuiltInDictionary {
         /// The version of the built-in dictionary: `FIX.4.2`.
         version: &'static str,
     },
-    /// A dictionary with which no Logon can succeed, of another version than the session's, or with odd
-    /// forms. A warning.
+    /// A dictionary is unusual: no Logon can succeed with it, it is for another version than the session's, or it has
+    /// odd forms. This is a warning.
     OddDictionary {
         /// The irregularity.
         note: String,
-        /// How to correct it.
+        /// How to correct the dictionary.
         help: &'static str,
     },
     /// A key of the QuickFIX family that fixwire does not have and must not ignore.
     Unsupported {
-        /// The reason, and what to do instead.
+        /// The reason why the key is not supported, and what to do instead.
         note: &'static str,
     },
-    /// A key of the QuickFIX family that fixwire does not have and can ignore. A warning.
+    /// A key of the QuickFIX family that fixwire does not have and can ignore. This is a warning.
     WithoutEffect {
-        /// The reason, and what to do instead.
+        /// The reason why the key has no effect, and what to do instead.
         note: &'static str,
     },
     /// The value after the `=` is missing.
     NoValue {
-        /// The expected value, as in "expected …".
+        /// The expected value, to follow the word "expected".
         expected: String,
     },
     /// The value is not valid for its key.
     Malformed {
         /// The key.
         key: &'static str,
-        /// The expected value, as in "expected …".
+        /// The expected value, to follow the word "expected".
         expected: String,
     },
-    /// The section, with `[DEFAULT]`, lacks a key.
+    /// A key is missing in the section and in `[DEFAULT]`.
     Missing {
         /// The key.
         key: &'static str,
-        /// Why it is required.
+        /// Why the key is required.
         because: &'static str,
     },
     /// A key of the engine has different values in two sessions.
@@ -106,39 +106,40 @@ pub enum SettingsFault {
     },
     /// Two sessions have the same identity.
     SameSession {
-        /// The second one's name.
+        /// The name of the second session.
         name: String,
-        /// The first one's header.
+        /// The header of the first session.
         first: Span,
     },
     /// Valid values conflict with each other.
     Conflict {
-        /// The conflict, and what to do.
+        /// What conflicts, and what to do.
         note: String,
     },
-    /// Something valid that may be unexpected. A warning.
+    /// Something that is valid but may be unexpected. This is a warning.
     Surprise {
         /// The effect.
         note: &'static str,
     },
-    /// The engine that the file was written for reads this place of the file differently. A warning.
+    /// The engine that the file was written for reads this place of the file differently. This is a warning.
     Differs {
         /// The engine of the file.
         dialect: Dialect,
-        /// Behaviour of the engine, as in "QuickFIX/J …".
+        /// What the engine does, to follow the engine's name.
         note: String,
     },
-    /// A line is ignored, as by the engine that the file was written for. A warning.
+    /// A line is ignored, as the engine that the file was written for ignores it. This is a warning.
     PassedOver {
         /// The engine of the file.
         dialect: Dialect,
     },
-    /// A key appears twice; the last value applies, as in the engine that the file was written for. A warning.
+    /// A key appears twice. The last value applies, as in the engine that the file was written for. This is a
+    /// warning.
     Replaced {
-        /// Place where it appears first.
+        /// Where the key appears first in the file.
         first: Span,
     },
-    /// A key that the engine of the file does not have is kept for the application. A warning.
+    /// A key that the engine of the file does not have is kept for the application. This is a warning.
     Kept {
         /// The engine of the file.
         dialect: Dialect,
@@ -147,18 +148,18 @@ pub enum SettingsFault {
     },
     /// A variable cannot be replaced by its value.
     Variable {
-        /// Name of the variable; the name of a secret is hidden.
+        /// Name of the variable. If the name is a secret, it is hidden.
         name: String,
         /// The reason.
         why: VariableFault,
     },
-    /// Every user of the machine can read this secret. A warning.
+    /// Every user of the machine can read this secret. This is a warning.
     Exposed,
-    /// A problem found by another reader of the file, such as the reader of gateway rules.
+    /// A problem that another reader of the file has found, such as the reader of gateway rules.
     Found {
-        /// The error, as text.
+        /// What is wrong, as text.
         title: String,
-        /// How to correct it.
+        /// How to correct the problem.
         help: Option<String>,
     },
     /// Invalid TOML.
@@ -169,7 +170,7 @@ pub enum SettingsFault {
 }
 
 impl SettingsFault {
-    /// Whether the file is usable despite the problem.
+    /// Whether the file can be used despite the problem.
     pub fn is_warning(&self) -> bool {
         matches!(
             self,
@@ -186,9 +187,9 @@ impl SettingsFault {
         )
     }
 
-    /// How to correct it, for the operator.
+    /// How the operator can correct the problem.
     ///
-    /// `text` is the text of the fault's span.
+    /// `text` is the text at the span of the problem.
     pub fn help(&self, text: &str) -> Option<String> {
         match self {
             Self::BeforeFirstSection => Some("put `[DEFAULT]` or `[SESSION]` above it".into()),
@@ -287,7 +288,7 @@ impl SettingsFault {
         }
     }
 
-    /// The problem as a sentence; `text` is the text of its span.
+    /// The problem as a sentence. `text` is the text at the problem's span.
     pub fn title(&self, text: &str) -> String {
         let text = Printable(text);
         match self {
@@ -341,7 +342,7 @@ impl SettingsFault {
     }
 }
 
-/// The version transported over FIXT.1.1, by any of its names.
+/// The application version that FIXT.1.1 transports, found by any of its names.
 fn application_version(text: &str) -> Option<&'static str> {
     match APPL_VERSIONS.parse(text) {
         Ok(SettingValue::Word(version)) if text.contains('5') && version.starts_with("FIX.5") => {
@@ -351,7 +352,7 @@ fn application_version(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Text of the file for a terminal: no control characters, limited length.
+/// Text of the file for a terminal: without control characters and with a limited length.
 struct Printable<'a>(&'a str);
 
 impl fmt::Display for Printable<'_> {
@@ -372,7 +373,7 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// A file whose settings cannot be used, or only with warnings.
+/// A file whose settings cannot be used, or can only be used with warnings.
 #[derive(Clone, Debug)]
 pub struct SettingsReport {
     /// The file.
@@ -382,7 +383,7 @@ pub struct SettingsReport {
 }
 
 impl SettingsReport {
-    /// The text at a problem's position, with secrets hidden.
+    /// The text at a problem's position, with its secrets hidden.
     pub fn text(&self, problem: &Problem) -> &str {
         self.source.slice(problem.span)
     }
@@ -433,7 +434,7 @@ pub enum LoadError {
         /// The system error.
         error: io::Error,
     },
-    /// The file is larger than any settings file.
+    /// The file is larger than a settings file may be.
     TooLarge {
         /// Path of the file.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! [`Key`]: the names, value type, default and help of a setting.
+//! [`Key`]: the names, the value type, the default and the help text of a setting.
 
 use super::dialect::Clue;
 use super::elsewhere;
@@ -9,7 +9,7 @@ use super::value::{SettingValue, ValueKind};
 use fixwire_protocol::redact::is_harmless;
 use fixwire_text::distance;
 
-/// A setting, defined once: the reader, `check`, and `docs/reference/settings.md` all use this definition.
+/// A setting, defined once. The reader, `check` and `docs/reference/settings.md` all use this definition.
 #[derive(Debug)]
 pub struct Key {
     /// Identifier of the key in the program.
@@ -18,49 +18,49 @@ pub struct Key {
     pub name: &'static str,
     /// Names of the key in other engines.
     pub names: &'static [ForeignName],
-    /// The type of its value.
+    /// The type of the value.
     pub kind: ValueKind,
-    /// The default value, as written in a file; `None` when it has no default.
+    /// The default value, as it would be written in a file; `None` when the key has no default.
     pub default: Option<&'static str>,
     /// Whether the value applies to the engine or to a session.
     pub scope: KeyScope,
-    /// Whether a number may follow the name: `SocketConnectHost1`. After `AppDataDictionary` it is the number of the
-    /// version: `AppDataDictionary.FIX.4.4` has the number 6.
+    /// Whether a number may follow the name, as in `SocketConnectHost1`. After `AppDataDictionary` the number stands
+    /// for the version: `AppDataDictionary.FIX.4.4` has the number 6.
     pub numbered: bool,
     /// The help text, one paragraph of Markdown.
     pub doc: &'static str,
 }
 
-/// A name of a key in other engines.
+/// A name that other engines have for a key.
 #[derive(Debug)]
 pub struct ForeignName {
     /// Name of the key in these engines.
     pub name: &'static str,
-    /// C, J, G, N: QuickFIX in C++, Java, Go, .NET.
+    /// The engines as letters: C is QuickFIX (C++), J is QuickFIX/J, G is QuickFIX/Go, N is QuickFIX/n.
     pub dialects: &'static str,
 }
 
 /// The scope of a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum KeyScope {
-    /// The whole engine: all sessions of a file have the same value.
+    /// The value applies to the whole engine: all sessions of a file must have the same value.
     Engine,
     /// Each session.
     Session,
 }
 
-/// The meaning of a key in a file.
+/// What a key in a file means.
 #[derive(Clone, Copy, Debug)]
 pub enum Known {
     /// A key that is used, and the number after its name.
     Used(&'static Key, Option<u16>),
-    /// A key of another engine that is not used here.
+    /// A key of another engine that fixwire does not use.
     Elsewhere(&'static elsewhere::KeyGroup),
-    /// A key for the application: starts with `X-`.
+    /// A key for the application. Such a key starts with `X-`.
     Custom,
 }
 
-/// The scope of a key, from the list of keys.
+/// The scope of a key, as the list of keys gives it.
 macro_rules! scope {
     (Engine) => {
         KeyScope::Engine
@@ -70,7 +70,7 @@ macro_rules! scope {
     };
 }
 
-/// Whether a number may follow its name.
+/// Whether a number may follow the name of a key.
 macro_rules! numbered {
     (Numbered) => {
         true
@@ -85,12 +85,12 @@ pub(super) use {numbered, scope};
 /// The prefix of keys that belong to the application.
 pub const CUSTOM: &str = "X-";
 
-/// The key of an id.
+/// The key that has this id.
 pub fn key(id: Id) -> &'static Key {
     &KEYS[id as usize]
 }
 
-/// Finds a key by any of its names, ignoring case.
+/// Finds a key by any of its names, in any case.
 pub fn find(text: &str) -> Option<Known> {
     if text.len() > CUSTOM.len() && text.get(..CUSTOM.len())?.eq_ignore_ascii_case(CUSTOM) {
         return Some(Known::Custom);
@@ -114,7 +114,7 @@ pub fn find(text: &str) -> Option<Known> {
     elsewhere::find(text).map(Known::Elsewhere)
 }
 
-/// How a key indicates the engine that its file was written for.
+/// What a key says about the engine that its file was written for.
 pub fn clue(text: &str) -> Clue {
     match find(text) {
         Some(Known::Custom) => Clue::Ours,
@@ -130,7 +130,7 @@ fn starts_with(text: &str, name: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
-/// A key as written in a file, with its number: the inverse of [`find`].
+/// A key as it is written in a file, with its number. This is the inverse of [`find`].
 pub fn name(key: &Key, number: Option<u16>) -> String {
     match number {
         None => key.name.to_owned(),
@@ -145,14 +145,14 @@ pub fn name(key: &Key, number: Option<u16>) -> String {
     }
 }
 
-/// The number of ApplVerID(1128) for a suffix of `AppDataDictionary.`.
+/// The number in ApplVerID(1128) for the version that follows `AppDataDictionary.`.
 fn appl_version(name: &str) -> Option<u16> {
     let ValueKind::Word(words) = APPL_VERSIONS else {
         return None;
     };
     let is = |(word, _): &&(&str, &str)| word.eq_ignore_ascii_case(name);
     let (_, version) = words.iter().find(is)?;
-    // The number is another name of the same version.
+    // The number is another name for the same version.
     words
         .iter()
         .filter(|(_, other)| other == version)
@@ -177,7 +177,7 @@ pub fn nearest(text: &str) -> Option<&'static str> {
     fixwire_text::nearest(text, used.chain(elsewhere::names()))
 }
 
-/// Whether this key was most likely meant: one letter differs, or two of many.
+/// Whether `key` was most likely meant: one letter differs, or two letters of a long text.
 pub fn is_slip(text: &str, key: &str) -> bool {
     let allowed = if key.len() < 12 { 1 } else { 2 };
     distance(text, key) <= allowed
@@ -195,7 +195,7 @@ pub fn is_secret(key: &str, value: &str) -> bool {
     ];
     let name = key.to_ascii_lowercase();
     let tag = value.split('=').next().unwrap_or("").trim();
-    // The path of a password file is not a secret.
+    // The path of a password file is no secret.
     let is_path = || {
         let used = used(key).map(|key| key.kind);
         let kind = used.or_else(|| link_keys::find(key).map(|key| key.kind));

@@ -1,7 +1,7 @@
-//! Resolves the value of every key in every session, and its origin.
+//! Determines the value of every key in every session, and where the value comes from.
 //!
-//! A session's own entry takes precedence over `[DEFAULT]`, then the default of the file's engine, then the built-in
-//! one. All errors of a file are found in one pass and reported together.
+//! A session's own entry takes precedence over `[DEFAULT]`. After these come the default of the file's engine and
+//! then fixwire's built-in default. All errors of a file are found in one pass and reported together.
 
 use std::path::Path;
 
@@ -26,12 +26,12 @@ use super::{antenna, differences, paths, rules, shelf};
 /// How to read a file.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// The engine that the file was written for; with `None` the key `Dialect` decides, and without this key the reader
-    /// guesses.
+    /// The engine that the file was written for. With `None` the key `Dialect` decides; if the file lacks this key,
+    /// the reader guesses.
     pub dialect: Option<Dialect>,
-    /// The source of variable values.
+    /// The source of the values of variables.
     pub values: &'a dyn Values,
-    /// Whether the file may have links without an OMS or a simulated exchange; the local end is then the broker's.
+    /// Whether the file may have links without an OMS or a simulated exchange. This process is then the broker's end.
     pub links_alone: bool,
 }
 
@@ -60,7 +60,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`LoadError`]; with [`LoadError::Content`] every problem of the file.
+    /// [`LoadError`]. A [`LoadError::Content`] has every problem of the file.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
         Self::load_with(path, &Options::default())
     }
@@ -74,7 +74,7 @@ impl Settings {
         Self::of_file(&Source::read(path)?, options)
     }
 
-    /// Checks the text of a file that was already read.
+    /// Checks the text of a file that has already been read.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl Settings {
     }
 }
 
-/// Checks a text; `exposed` means that every user of the machine can read it.
+/// Checks a text. `exposed` means that every user of the machine can read the text.
 fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Settings, LoadError> {
     let mut problems = Vec::new();
     let (document, dialect, told) = if source.is_toml() {
@@ -117,7 +117,8 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
             told,
         )
     } else {
-        // The engine of the file decides how its lines are read, and the lines identify the engine.
+        // The engine of the file decides how lines are read, but the engine is known only from the lines. So the
+        // lines are read once before that.
         let first_look = ini::parse(source, Dialect::Fixwire, &mut Vec::new());
         let (dialect, told) = whose(&first_look.sections, options);
         (ini::parse(source, dialect, &mut problems), dialect, told)
@@ -168,7 +169,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         (default, options.links_alone),
         &mut problems,
     );
-    // A text that is not TOML has no sections, so none can be missing.
+    // A text that is not TOML has no sections, so no section can be missing.
     let readable = !problems
         .iter()
         .any(|problem| matches!(problem.fault, SettingsFault::Toml { .. }));
@@ -227,7 +228,7 @@ fn links(
     document.links.iter().map(&mut link).collect()
 }
 
-/// Whether a file is FIX Antenna's, and how that was determined.
+/// Whether a file belongs to FIX Antenna, and how this was determined.
 fn antennas(source: &Source, options: &Options<'_>) -> Option<DialectSource> {
     match options.dialect {
         Some(dialect) => (dialect == Dialect::Antenna).then_some(DialectSource::ByCaller),
@@ -252,7 +253,7 @@ fn whose(sections: &[Section], options: &Options<'_>) -> (Dialect, DialectSource
     }
 }
 
-/// A TOML file is fixwire's own.
+/// Checks that a TOML file is fixwire's own.
 fn only_our_own(sections: &[Section], options: &Options<'_>, problems: &mut Vec<Problem>) {
     let mut report = |span, dialect: Dialect| {
         let note = format!("a TOML file is fixwire's own, not a file of {dialect}");
@@ -275,7 +276,7 @@ fn only_our_own(sections: &[Section], options: &Options<'_>, problems: &mut Vec<
     }
 }
 
-/// Whether a file requests the variables of QuickFIX (C++).
+/// Whether a file asks for the variables of QuickFIX (C++).
 fn asks_for_variables(sections: &[Section]) -> bool {
     let mut entries = sections.iter().flat_map(|section| &section.entries);
     entries.any(|entry| {
@@ -327,7 +328,7 @@ fn combine(
     session
 }
 
-/// QuickFIX/n uses Windows names for time zones.
+/// Replaces names of Windows time zones, which QuickFIX/n uses.
 fn of_windows(session: &mut SessionSettings) {
     let zones = session.settings.iter_mut();
     for setting in zones.filter(|setting| setting.key.id == Id::TimeZone) {
@@ -341,8 +342,8 @@ fn of_windows(session: &mut SessionSettings) {
     }
 }
 
-/// Keys for which fixwire keeps its own default: without a schedule a session never ends in fixwire, and does not start
-/// in the other engines.
+/// Keys for which fixwire keeps its own default. Without a schedule a session never ends in fixwire, while in the
+/// other engines it does not start.
 const KEPT: [Id; 1] = [Id::NonStopSession];
 
 fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
@@ -391,7 +392,7 @@ fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
     }
 }
 
-/// The source with every secret value overwritten; positions and lines unchanged.
+/// The source with every secret value overwritten. Positions and line numbers stay the same.
 fn hide_secrets(source: &Source, document: &Document) -> Source {
     let mut bytes = source.text.clone().into_bytes();
     let entries = document
@@ -408,7 +409,7 @@ fn hide_secrets(source: &Source, document: &Document) -> Source {
             }
         }
     }
-    // Whole values were overwritten, so this is still UTF-8.
+    // Only whole values were overwritten, so the text is still UTF-8.
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Source {
         path: source.path.clone(),

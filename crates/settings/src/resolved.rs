@@ -1,4 +1,4 @@
-//! [`Settings`]: the checked values of every key in each session, and their origins.
+//! [`Settings`]: the checked values of every key in each session, and where the values come from.
 
 use std::time::Duration;
 
@@ -14,24 +14,24 @@ use super::variables::VariableSyntax;
 /// The checked sessions of a file.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The file, with its secrets hidden, and the warnings about it.
+    /// The text of the file with its secrets hidden, and the warnings about the file.
     pub report: SettingsReport,
-    /// The engine that it was written for.
+    /// The engine that the file was written for.
     pub dialect: Dialect,
     /// How the engine was determined.
     pub told: DialectSource,
-    /// Sessions of the file, in its order. A file has at least one session or link.
+    /// Sessions of the file, in the order of the file. A file has at least one session or link.
     pub sessions: Vec<SessionSettings>,
-    /// Links of the file, in its order.
+    /// Links of the file, in the order of the file.
     pub links: Vec<LinkSettings>,
     /// The tables of a `.toml` file for a gateway, such as `gateway`, `rule` and `table`. This crate does not interpret
     /// them.
     pub gateway: Vec<&'static str>,
-    /// The tables for an OMS: `oms`, `account` and others.
+    /// The tables of a `.toml` file for an OMS, such as `oms` and `account`. This crate does not interpret them.
     pub oms: Vec<&'static str>,
     /// The tables for a simulated exchange, such as `exchange` and `instrument`. This crate does not interpret them.
     pub exchange: Vec<&'static str>,
-    /// The variables that were replaced.
+    /// The kind of variables that were replaced.
     pub(super) form: VariableSyntax,
 }
 
@@ -57,11 +57,11 @@ pub struct Setting {
     pub value: SettingValue,
     /// The value for display; `******` for a secret.
     pub text: String,
-    /// The value as written in the file, with its secrets and unreplaced variables.
+    /// The value as written in the file. Its secrets are included and its variables are not replaced.
     pub written: String,
-    /// Origin of the value.
+    /// Where the value comes from.
     pub origin: Origin,
-    /// How the engine that the file was written for differs, as in "QuickFIX/J …".
+    /// What the engine that the file was written for does differently, to follow the name of the engine.
     pub differs: Option<String>,
 }
 
@@ -72,29 +72,29 @@ pub struct Custom {
     pub key: String,
     /// Value of the key.
     pub value: String,
-    /// The value for display: `******` for a secret, the name of a variable.
+    /// The value for display: `******` for a secret, and the name of a variable instead of its value.
     pub text: String,
-    /// The value in the file.
+    /// The value as written in the file.
     pub written: String,
-    /// Origin of the value.
+    /// Where the value comes from.
     pub origin: Origin,
 }
 
-/// The origin of a value.
+/// Where a value comes from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Origin {
     /// The registry's default.
     BuiltIn,
-    /// The default of the file's engine, where it differs.
+    /// The default of the file's engine, which differs from fixwire's.
     Dialect(Dialect),
-    /// `[DEFAULT]`, at this value.
+    /// The section `[DEFAULT]`, which has this value.
     Default(Span),
-    /// The session's own section, at this value.
+    /// The session's own section, which has this value.
     Session(Span),
 }
 
 impl Origin {
-    /// The value's position in the file.
+    /// The position of the value in the file.
     pub fn span(self) -> Option<Span> {
         match self {
             Self::BuiltIn | Self::Dialect(_) => None,
@@ -104,15 +104,15 @@ impl Origin {
 }
 
 impl Settings {
-    /// The values that all sessions and links share: the values of the engine.
+    /// The values that all sessions and links have in common: the values for the engine.
     #[must_use]
     pub fn engine(&self) -> Option<&SessionSettings> {
         let link = self.links.first().map(|link| &link.connection);
         self.sessions.first().or(link)
     }
 
-    /// An error about the settings of several sessions, found after the file was read; `None` when there is
-    /// no problem.
+    /// The error for problems that were found after the file was read, in the settings of several sessions. `None`
+    /// when there are no problems.
     pub(super) fn errors(&self, mut problems: Vec<Problem>) -> Option<LoadError> {
         problems.sort_by_key(|problem| problem.span.start);
         problems.dedup();
@@ -121,8 +121,8 @@ impl Settings {
         (!report.problems.is_empty()).then(|| LoadError::Content(Box::new(report)))
     }
 
-    /// An error about the value of a key, found after the file was read; a dictionary that cannot be
-    /// loaded, for example.
+    /// An error about the value of a key that was found after the file was read, for example when a dictionary cannot
+    /// be loaded.
     pub fn error(&self, session: &SessionSettings, id: Id, note: String) -> LoadError {
         let span = session.find(id).and_then(|setting| setting.origin.span());
         let problem = Problem {
@@ -167,14 +167,14 @@ impl SessionSettings {
             .is_some_and(|setting| setting.origin.span().is_some())
     }
 
-    /// All values of a key that may be numbered, the value without a number first.
+    /// All values of a key that a number may follow. The value without a number is first.
     pub fn all(&self, id: Id) -> impl Iterator<Item = &Setting> {
         self.settings
             .iter()
             .filter(move |setting| setting.key.id == id)
     }
 
-    /// A `Y` or `N`; the key has a default.
+    /// The value of a key as `Y` or `N`. The key must have a default.
     pub fn bool(&self, id: Id) -> bool {
         matches!(
             self.find(id).map(|setting| &setting.value),
@@ -182,7 +182,7 @@ impl SessionSettings {
         )
     }
 
-    /// A number; `None` without a value.
+    /// The value of a key as a number; `None` when there is no value.
     pub fn int(&self, id: Id) -> Option<u64> {
         match self.find(id)?.value {
             SettingValue::Int(value) => Some(value),
@@ -190,7 +190,7 @@ impl SessionSettings {
         }
     }
 
-    /// A duration; `None` without a value.
+    /// The value of a key as a duration; `None` when there is no value.
     pub fn time(&self, id: Id) -> Option<Duration> {
         match self.find(id)?.value {
             SettingValue::Time(value) => Some(value),
@@ -198,7 +198,7 @@ impl SessionSettings {
         }
     }
 
-    /// A text or word; `None` without a value.
+    /// The value of a key as a text or word; `None` when there is no value.
     pub fn text(&self, id: Id) -> Option<&str> {
         match &self.find(id)?.value {
             SettingValue::Text(text) => Some(text),
@@ -207,7 +207,8 @@ impl SessionSettings {
         }
     }
 
-    /// Name of the session in gateway rules: `SessionName`, else its [`name`](Self::name).
+    /// Name of the session in gateway rules: the value of `SessionName`, or without that key the session's
+    /// [`name`](Self::name).
     pub fn called(&self) -> String {
         match self.text(Id::SessionName) {
             Some(name) => name.to_owned(),
@@ -215,7 +216,8 @@ impl SessionSettings {
         }
     }
 
-    /// The session's name: `FIX.4.4:SENDER/SUB/LOCATION->TARGET/SUB/LOCATION:QUALIFIER`, without missing parts.
+    /// The session's name, in the form `FIX.4.4:SENDER/SUB/LOCATION->TARGET/SUB/LOCATION:QUALIFIER`. Parts that the
+    /// session does not have are left out.
     pub fn name(&self) -> String {
         let part = |before: &str, id| match self.text(id) {
             Some(text) => format!("{before}{text}"),
@@ -235,7 +237,7 @@ impl SessionSettings {
     }
 }
 
-/// The position of `FileStoreSync=Y`.
+/// Where the file sets `FileStoreSync=Y`.
 pub(super) fn asks_to_sync(session: &SessionSettings) -> Option<Origin> {
     let sync = session.find(Id::FileStoreSync)?;
     (sync.value == SettingValue::Bool(true)).then_some(sync.origin)

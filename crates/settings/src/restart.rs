@@ -1,12 +1,13 @@
-//! Settings of sessions and links that changed between two readings of a file: a running engine keeps the old settings.
+//! Settings of sessions and links that changed between two readings of a file. A running engine keeps the old
+//! settings.
 
 use super::ini::Span;
 use super::problem::{LoadError, Problem};
 use super::resolved::{SessionSettings, Settings};
 
 impl Settings {
-    /// An error for each setting of a session or link that changed since an earlier reading: the engine runs with the
-    /// old settings until it is restarted. `who` is the process to restart, such as `the gateway`.
+    /// An error with each setting of a session or link that changed after an earlier reading. The engine runs with
+    /// the old settings until it is restarted. `who` is the process to restart, such as `the gateway`.
     #[must_use]
     pub fn restart_needed(&self, before: &Self, who: &str) -> Option<LoadError> {
         let help = format!("undo the change, or restart {who}");

@@ -8,8 +8,8 @@ use super::registry::KeyScope;
 use super::resolved::{Origin, SessionSettings, asks_to_sync};
 use super::schedule;
 
-/// Checks one session of a file of this engine. `given` is true for a key that the file has, even with an invalid
-/// value.
+/// Checks one session of a file that was written for this engine. `given` is true for a key that the file has, even
+/// if its value is invalid.
 pub fn check_session(
     session: &SessionSettings,
     dialect: Dialect,
@@ -111,7 +111,7 @@ pub(super) fn check_hosts(session: &SessionSettings, problems: &mut Vec<Problem>
             let alone = !session
                 .all(other)
                 .any(|found| found.number == setting.number);
-            // Without any key of the other kind, that key is missing altogether, which was already reported.
+            // If no key of the other kind exists, that kind is missing as a whole, which was already reported.
             if alone && session.find(other).is_some() {
                 let number = setting
                     .number
@@ -125,14 +125,14 @@ pub(super) fn check_hosts(session: &SessionSettings, problems: &mut Vec<Problem>
     }
 }
 
-/// The combined meaning of the schedule keys.
+/// Checks that the schedule keys together have a meaning.
 fn check_schedule(
     session: &SessionSettings,
     given: &dyn Fn(Id) -> bool,
     problems: &mut Vec<Problem>,
 ) {
     let place = |id: Id| session.find(id).and_then(|found| found.origin.span());
-    // A default value conflicts with no other key.
+    // A value that is only a default conflicts with no other key.
     let in_file = |id: Id| given(id) && (session.find(id).is_none() || session.is_in_file(id));
     if let Err(conflicts) = schedule::schedule(session, &in_file) {
         for (id, note) in conflicts {
@@ -149,8 +149,8 @@ fn check_schedule(
     }
 }
 
-/// A FIXT session has two dictionaries, other sessions one. The engines of the QuickFIX family ignore the keys of the
-/// other kind.
+/// Checks the dictionary keys. A FIXT session has two dictionaries, any other session has one. The engines of the
+/// QuickFIX family ignore the keys of the other kind.
 fn check_dictionaries(session: &SessionSettings, dialect: Dialect, problems: &mut Vec<Problem>) {
     let Some(begin_string) = session.text(Id::BeginString) else {
         return;
@@ -169,8 +169,8 @@ fn check_dictionaries(session: &SessionSettings, dialect: Dialect, problems: &mu
     }
 }
 
-/// The dictionary keys in a session's own section that belong to the other transport. A key in `[DEFAULT]` is not
-/// listed: it may apply to other sessions of the file.
+/// The dictionary keys in a session's own section that are for the other transport. Keys in `[DEFAULT]` are left out,
+/// because they may be meant for other sessions of the file.
 fn dictionaries_of_the_other_transport(session: &SessionSettings) -> Vec<(Id, Span)> {
     let wrong: &[Id] = match session.text(Id::BeginString) {
         Some("FIXT.1.1") => &[Id::DataDictionary],
@@ -186,7 +186,8 @@ fn dictionaries_of_the_other_transport(session: &SessionSettings) -> Vec<(Id, Sp
     own.collect()
 }
 
-/// The keys of a session that the engine of the file ignores, and why. They have no effect in fixwire either.
+/// The keys of a session that the engine of the file ignores, and why it ignores them. In fixwire these keys have no
+/// effect either.
 pub fn ignored(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, &'static str)> {
     let mut found = Vec::new();
     if Dialect::FAMILY.contains(&dialect) {
@@ -225,8 +226,9 @@ fn is_template(session: &SessionSettings) -> bool {
         && (session.bool(Id::DynamicSessions) || session.bool(Id::AcceptorTemplate))
 }
 
-/// Checks that settings that create sessions from Logons have an effect: in a session's own section on that session, in
-/// `[DEFAULT]` on at least one session.
+/// Checks that the settings that create sessions from Logons have an effect. Such a setting in a session's own
+/// section must have an effect on that session; such a setting in `[DEFAULT]` must have an effect on at least one
+/// session.
 fn check_templates(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     let creates = "no effect: only an acceptor creates sessions from Logons";
     let qualifies = "no effect: DynamicQualifier=Y is for sessions that DynamicSessions=Y or AcceptorTemplate=Y creates";
@@ -296,7 +298,7 @@ pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>)
             session.text(Id::ConnectionType),
             session.text(Id::SessionQualifier),
         ) {
-            // A Logon does not carry the qualifier.
+            // A Logon does not contain the qualifier.
             let bare = name.strip_suffix(&format!(":{qualifier}")).unwrap_or(&name);
             identities.push(format!(
                 "{bare} on port {:?}",
@@ -318,7 +320,7 @@ pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>)
     }
 }
 
-/// A gateway's rules need unique session names.
+/// Checks that session names are unique, because a gateway's rules need unique names.
 fn check_names(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     let place = |session: &SessionSettings| session.find(Id::SessionName)?.origin.span();
     let mut seen = std::collections::BTreeMap::new();
@@ -329,7 +331,7 @@ fn check_names(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
         let (span, first) = match (place(session), place(first)) {
             (Some(span), other) => (span, other.unwrap_or(first.header)),
             (None, Some(span)) => (span, session.header),
-            // The identity is the same, which is already an error.
+            // The two sessions have the same identity, which is already an error.
             (None, None) => continue,
         };
         if span != first {
@@ -339,7 +341,7 @@ fn check_names(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     }
 }
 
-/// An engine key without a default that only one of two sessions has.
+/// A key of the engine without a default that one of two sessions has and the other does not.
 fn one_sided(
     first: &SessionSettings,
     other: &SessionSettings,

@@ -1,4 +1,4 @@
-//! Logon permissions, rate limits and session templates, from the settings of a file.
+//! Logon permissions, rate limits and session templates, made from the settings of a file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,8 +16,9 @@ use super::Id;
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 
-/// The users in each file, by its real path. Sections with the same file share them; otherwise the other sections would
-/// not know a NewPassword(925) of one section, and would overwrite it with the old password.
+/// The users of each password file, by the real path of the file. Sections that name the same file share its users.
+/// Otherwise a NewPassword(925) of one section would be unknown to the other sections, which would overwrite it with
+/// the old password.
 pub(super) type Files = BTreeMap<PathBuf, Arc<Users>>;
 
 /// Logon permissions of a session.
@@ -77,7 +78,7 @@ pub(super) fn access(
     })
 }
 
-/// The addresses from which connections are accepted.
+/// The addresses from which a session accepts connections.
 pub(super) fn addresses(
     settings: &Settings,
     from: &SessionSettings,
@@ -94,7 +95,7 @@ pub(super) fn addresses(
 }
 
 fn users_of(path: &Path, files: &mut Files) -> Result<Arc<Users>, UsersError> {
-    // A change replaces the file itself, not a link to it.
+    // A change of the file replaces the file itself, not a link to the file.
     let path = fs::canonicalize(path).map_err(|error| UsersError::Io(error.to_string()))?;
     if let Some(users) = files.get(&path) {
         return Ok(Arc::clone(users));
@@ -135,7 +136,7 @@ pub(super) fn flow(from: &SessionSettings) -> Flow {
     }
 }
 
-/// The engine's limits for unknown and slow peers.
+/// The engine's limits for unknown peers and slow peers.
 pub(super) fn limits(from: &SessionSettings, usual: Limits) -> Limits {
     let number = |id, usual: u32| {
         let said = from.int(id).and_then(|value| u32::try_from(value).ok());
@@ -185,7 +186,8 @@ pub(super) fn sort(
                 *id = b"*".to_vec();
             }
         }
-        // The first session of a port and FIX version is the template for all sessions without a section of their own.
+        // The first session of a port and FIX version is the template for all sessions that have no section of their
+        // own.
         let same = |other: &Template| {
             other.session.connection == session.connection
                 && other.session.session.begin_string == session.session.begin_string

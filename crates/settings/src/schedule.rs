@@ -1,4 +1,4 @@
-//! The session schedule, from its keys.
+//! Makes the session schedule from its keys.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -13,7 +13,7 @@ use super::resolved::SessionSettings;
 use super::times::{ParseError, ZonedTime, dates, find_zone};
 use super::value::SettingValue;
 
-/// Keys without effect on a session that never ends.
+/// Keys that have no effect on a session that never ends.
 const HOURS: [Id; 5] = [
     Id::StartTime,
     Id::EndTime,
@@ -21,14 +21,14 @@ const HOURS: [Id; 5] = [
     Id::EndDay,
     Id::Weekdays,
 ];
-/// Maximum size of a file of dates, bytes: thousands of years.
+/// Maximum size in bytes of a file of dates. Such a file has room for thousands of years.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// A key, and why its value conflicts with others.
+/// A key, and the reason why its value conflicts with other keys.
 type Conflict = (Id, String);
 
-/// The schedule, without the days of `HolidayFile`; `None` when the session never ends and no other schedule key is
-/// set. `given` is true for a key that the file has, even with an invalid value.
+/// The schedule without the days of `HolidayFile`. `None` when the session never ends and no other schedule key is
+/// set. `given` is true for a key that the file has, even if its value is invalid.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ pub(super) fn schedule(
     }))
 }
 
-/// The schedule with the days of its `HolidayFile`, which is read here.
+/// The schedule with the days of its `HolidayFile`. This function reads the file.
 ///
 /// # Errors
 ///
@@ -111,7 +111,7 @@ pub(super) fn with_holidays(from: &SessionSettings) -> Result<Option<Schedule>, 
     Ok(Some(schedule))
 }
 
-/// Warnings: keys without effect.
+/// A key that has no effect, for a warning.
 pub(super) fn without_effect(from: &SessionSettings) -> Option<Id> {
     from.bool(Id::NonStopSession)
         .then(|| HOURS.into_iter().find(|id| from.is_in_file(*id)))?
@@ -130,7 +130,7 @@ fn read_dates(path: &str) -> Result<Vec<Date>, String> {
     dates(&text).map_err(|error| error.to_string())
 }
 
-/// Whether logon is never allowed on any day.
+/// Whether the schedule allows no logon on any day.
 fn never_opens(schedule: &Schedule) -> bool {
     /// 2026-01-05, a Monday.
     const ANY: Timestamp = Timestamp(1_767_571_200_000_000_000);
@@ -170,7 +170,7 @@ impl Reader<'_> {
         self.days(id)?.first().copied()
     }
 
-    /// Keys that require or exclude others.
+    /// Finds keys that require or exclude other keys, and reports the conflicts.
     fn contradictions(&self) -> Vec<Conflict> {
         let mut found = Vec::new();
         if self.is_given(Id::ResetSeqTime) && self.from.text(Id::BeginString) == Some("FIX.4.0") {
@@ -227,7 +227,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The default zone of times.
+    /// The time zone of times that do not name their own.
     fn zone(&self) -> Result<TimeZone, Conflict> {
         if self.from.bool(Id::UseLocalTime) {
             return find_zone("Local").map_err(|error| blame(Id::UseLocalTime, &error));
@@ -269,7 +269,7 @@ impl Reader<'_> {
         Ok(Some(Hours { days, start, end }))
     }
 
-    /// When logon is allowed; by default, as the session.
+    /// The hours in which logon is allowed. Without keys for them, they are the hours of the session.
     fn window(&self, zone: &TimeZone) -> Result<Option<Hours>, Conflict> {
         let keys = [Id::LogonTime, Id::LogoutTime, Id::LogonDay, Id::LogoutDay];
         let Some(first) = keys.into_iter().find(|id| self.is_given(*id)) else {

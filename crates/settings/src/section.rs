@@ -1,4 +1,4 @@
-//! Reads one section: its keys, and whether their values are valid.
+//! Reads one section: finds its keys and checks their values.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,21 +22,21 @@ pub struct Checked {
     pub settings: Vec<Setting>,
     /// The application's keys.
     pub custom: Vec<Custom>,
-    /// Keys with an invalid value; they do not count as missing.
+    /// Keys with an invalid value. Such keys do not count as missing.
     pub broken: Vec<Id>,
-    /// Keys whose list is complete: no number of another section adds to it.
+    /// Keys whose list of values is complete: values of other sections, whatever their numbers, are not added.
     pub whole: Vec<Id>,
 }
 
-/// Options for reading a file.
+/// How a section is read.
 pub struct SectionReading<'a> {
-    /// The engine that it was written for.
+    /// The engine that the file was written for.
     pub dialect: Dialect,
-    /// The kinds of variables that are replaced.
+    /// The kind of variables that are replaced.
     pub form: VariableSyntax,
-    /// The source of variable values.
+    /// The source of the values of variables.
     pub values: &'a dyn Values,
-    /// The folder of the file, to which its relative paths refer.
+    /// The folder of the file. Relative paths in the file start from this folder.
     pub folder: &'a Path,
     /// Whether every user of the machine can read the file.
     pub exposed: bool,
@@ -44,11 +44,11 @@ pub struct SectionReading<'a> {
     pub guessed: bool,
 }
 
-/// Displayed text of a secret.
+/// The text that is shown in place of a secret.
 pub const HIDDEN: &str = "******";
 
-/// Number of problems after which unknown keys are no longer compared with the known ones: such a file is not a
-/// settings file, and each comparison takes time.
+/// Number of problems after which unknown keys are no longer compared with the known ones. A file with so many
+/// problems is not a settings file, and each comparison takes time.
 const COMPARED: usize = 100;
 const VARIABLE: &str = "this looks like a variable but is not replaced: fixwire replaces \
                         `${env:NAME}` and `${file:PATH}`, and with ExpandVariables=Y also `$NAME`";
@@ -93,7 +93,7 @@ pub fn check(
     checked
 }
 
-/// The meaning of an entry's key.
+/// What the key of an entry means.
 fn known(entry: &IniEntry) -> Option<Known> {
     if entry.application {
         return Some(Known::Custom);
@@ -101,7 +101,7 @@ fn known(entry: &IniEntry) -> Option<Known> {
     registry::find(&entry.name)
 }
 
-/// One text for all names of a key.
+/// One text that stands for all names of a key.
 fn canonical(entry: &IniEntry) -> String {
     match known(entry) {
         Some(Known::Used(key, Some(number))) => format!("{}{number}", key.name),
@@ -147,7 +147,7 @@ impl Checked {
                 }
                 let nearest = compare.then(|| registry::nearest(&entry.name)).flatten();
                 let dialect = reading.dialect;
-                // In the engine of the file the key would have no effect either, but this engine is a guess.
+                // In the engine of the file the key would have no effect either, but that engine is only a guess.
                 let is_slip = nearest.is_some_and(|key| registry::is_slip(&entry.name, key));
                 let kept = dialect.keeps_unknown_keys();
                 if kept && !(reading.guessed && is_slip) {
@@ -213,7 +213,7 @@ impl Checked {
     }
 
     fn custom(&mut self, entry: &IniEntry, expanded: Expanded, secret: bool) {
-        // The value of a variable may be a secret.
+        // The value of a variable may be secret.
         let text = match (secret, expanded.any) {
             (true, _) => HIDDEN,
             (false, true) => &entry.text,
@@ -237,7 +237,7 @@ impl Checked {
     }
 }
 
-/// The problem for a key that other engines have and fixwire does not use.
+/// The problem to report for a key that other engines have and that fixwire does not use.
 fn of_another_engine(group: &elsewhere::KeyGroup, text: &str) -> Option<SettingsFault> {
     let asks_for_nothing = group
         .unless

@@ -13,8 +13,8 @@ use super::resolved::{SessionSettings, Setting, Settings};
 use super::{Id, Problem, SettingValue, SettingsFault, dictionaries};
 
 impl Settings {
-    /// The dictionary of each session's messages, in the order of the sessions: the one it validates against, or would
-    /// with validation on. A gateway reads and writes messages by it.
+    /// The dictionary of each session's messages, in the order of the sessions. A session validates against this
+    /// dictionary, or would do so if validation were on. A gateway reads and writes messages with it.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// Reads all dictionaries named by sessions, so that every unreadable dictionary is reported at once.
+    /// Reads all dictionaries that sessions name, so that every unreadable dictionary is reported at once.
     pub(super) fn read_dictionaries(
         &self,
         shelf: &mut Shelf,
@@ -62,7 +62,8 @@ pub(super) fn validates(session: &SessionSettings) -> bool {
     session.bool(Id::UseDataDictionary) && session.bool(Id::ValidateIncomingMessage)
 }
 
-/// The dictionary keys in a session's own section: a FIXT session has two or more, any other session has one.
+/// The dictionary keys in a session's own section. A FIXT session has two or more such keys, any other session has
+/// one.
 fn named(session: &SessionSettings) -> impl Iterator<Item = (&Setting, &str)> {
     let ids: &[Id] = match session.text(Id::BeginString) {
         Some("FIXT.1.1") => &[Id::TransportDataDictionary, Id::AppDataDictionary],
@@ -93,7 +94,7 @@ fn usual_of(version: ApplVerId) -> Option<&'static str> {
     names.find(|name| appl_ver_id(name) == Some(version))
 }
 
-/// Warns of missing files that are replaced by built-in dictionaries.
+/// Warns about missing files for which built-in dictionaries are used.
 pub(super) fn warn_of_missing(session: &SessionSettings, problems: &mut Vec<Problem>) {
     if !validates(session) {
         return;
@@ -109,21 +110,22 @@ pub(super) fn warn_of_missing(session: &SessionSettings, problems: &mut Vec<Prob
     }
 }
 
-/// The facts about an examined dictionary.
+/// What was found out about a dictionary.
 pub(super) struct Look {
     version: String,
     has_logon: bool,
     notes: Vec<DictionaryNote>,
 }
 
-/// Examined dictionaries, by setting and default version; `None` when unreadable.
+/// What was found out about each dictionary, by setting and default version; `None` when the dictionary cannot be
+/// read.
 pub(super) type Seen = BTreeMap<(String, &'static str), Option<Look>>;
 
-/// Maximum number of notes on one file in a report.
+/// Maximum number of notes on one file in a report of problems.
 const MOST_NOTES: usize = 10;
 
-/// Warns of irregular dictionaries, and of wrong dictionaries: without a Logon message no Logon succeeds, and messages
-/// of another version do not fit the session.
+/// Warns about irregular dictionaries and about wrong dictionaries. Without a Logon message in the dictionary no
+/// Logon succeeds, and messages of another version do not fit the session.
 pub(super) fn warn_of_odd(session: &SessionSettings, seen: &mut Seen, problems: &mut Vec<Problem>) {
     if !validates(session) {
         return;
@@ -133,7 +135,7 @@ pub(super) fn warn_of_odd(session: &SessionSettings, seen: &mut Seen, problems: 
         let key = (words.to_owned(), wanted);
         let first = !seen.contains_key(&key);
         let found = seen.entry(key).or_insert_with(|| look(words, wanted));
-        // An unreadable dictionary is reported elsewhere, as an error.
+        // A dictionary that cannot be read is reported elsewhere, as an error.
         let Some(found) = found else {
             continue;
         };
@@ -173,7 +175,7 @@ fn look(words: &str, wanted: &str) -> Option<Look> {
     })
 }
 
-/// Why a dictionary is wrong for a key; `wanted` is `None` for FIX.Latest, which is not built in.
+/// Why a dictionary is wrong for a key. `wanted` is `None` for FIX.Latest, which is not built in.
 fn mismatch(id: Id, found: &Look, wanted: &str) -> Option<(String, &'static str)> {
     const HELP: &str = "provide the file of that version, or set `built-in`";
     let version = &found.version;
@@ -184,7 +186,7 @@ fn mismatch(id: Id, found: &Look, wanted: &str) -> Option<(String, &'static str)
         );
         return Some((note, HELP));
     }
-    // A customised dictionary may have any name.
+    // A dictionary that a user has changed may have any name.
     let known = Version::from_name(version)?;
     (!wanted.is_empty() && known.name() != wanted).then(|| {
         (
@@ -194,7 +196,7 @@ fn mismatch(id: Id, found: &Look, wanted: &str) -> Option<(String, &'static str)
     })
 }
 
-/// The session layer of a session.
+/// The session-layer version of a session.
 pub(super) fn begin_string(
     settings: &Settings,
     from: &SessionSettings,
@@ -219,7 +221,7 @@ pub(super) fn dictionary(
     made_of(settings, from, begin_string, shelf).map(Some)
 }
 
-/// The dictionary of a session; for FIXT the application dictionary combined with the transport dictionary.
+/// The dictionary of a session. For FIXT this is the application dictionary combined with the transport dictionary.
 fn made_of(
     settings: &Settings,
     from: &SessionSettings,
@@ -246,7 +248,7 @@ fn made_of(
     Ok(shelf.over((&above, &application), (&below, &transport)))
 }
 
-/// The dictionaries of a FIXT session's other versions: `AppDataDictionary.FIX.4.4` and the like.
+/// The dictionaries for the other versions of a FIXT session, from keys such as `AppDataDictionary.FIX.4.4`.
 pub(super) fn appl_dictionaries(
     settings: &Settings,
     from: &SessionSettings,
@@ -282,12 +284,12 @@ pub(super) fn appl_dictionaries(
     Ok(found)
 }
 
-/// The id of a built-in dictionary: no path contains a NUL.
+/// The id of a built-in dictionary. The id has a NUL, which no path contains.
 fn built_in(name: &str) -> String {
     format!("\0{name}")
 }
 
-/// The number of an application version, by its name in the registry.
+/// The number of an application version, found by the version's name in the registry.
 pub(super) fn appl_ver_id(word: &str) -> Option<ApplVerId> {
     let number: &[u8] = match word {
         "FIX.4.0" => b"2",
@@ -304,16 +306,16 @@ pub(super) fn appl_ver_id(word: &str) -> Option<ApplVerId> {
     ApplVerId::parse(number)
 }
 
-/// Dictionaries that were read, each once for all its sessions.
+/// Dictionaries that have been read. Each is read once for all its sessions.
 #[derive(Default)]
 pub(super) struct Shelf {
     read: BTreeMap<String, Arc<Dictionary>>,
-    /// Files replaced by built-in dictionaries, with the versions of these.
+    /// Missing files, each with the version of the built-in dictionary that is used instead.
     missing: BTreeMap<String, Version>,
 }
 
 impl Shelf {
-    /// The dictionary of a setting, or the built-in one of the version, with its id.
+    /// The dictionary that a setting names, or the built-in dictionary of the version, with the id of the dictionary.
     fn take(
         &mut self,
         words: Option<&str>,
@@ -327,7 +329,7 @@ impl Shelf {
         Ok((key, made?))
     }
 
-    /// The files that were replaced by built-in dictionaries.
+    /// The files for which built-in dictionaries are used.
     pub(super) fn missing(self) -> Vec<MissingDictionary> {
         let missing = self.missing.into_iter();
         let missing = missing.map(|(file, version)| MissingDictionary { file, version });
@@ -359,7 +361,8 @@ impl Shelf {
         Arc::clone(both)
     }
 
-    /// A file, or a dictionary with deltas; `built-in` is that of `version`.
+    /// Reads the dictionary that a setting names: a file, with or without deltas, or `built-in`, which is the
+    /// dictionary of `version`.
     fn named(&mut self, words: &str, version: &str, key: &str) -> Result<Arc<Dictionary>, String> {
         if let Some(known) = self.read.get(key) {
             return Ok(Arc::clone(known));

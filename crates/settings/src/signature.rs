@@ -1,4 +1,4 @@
-//! A session's Logon signature, from the settings of a file.
+//! Makes the signature of a session's Logons from the settings of a file.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(super) fn logon_signer(
     }
 }
 
-/// Settings of fields that the signature needs and the session lacks.
+/// The settings of fields that the signature needs and that the session does not have.
 fn missing(from: &SessionSettings, recipe: &str) -> Vec<&'static str> {
     let mut missing = Vec::new();
     let text = |id| from.text(id).is_some();

@@ -1,5 +1,5 @@
-//! Tables of a gateway, an OMS or an exchange, which have separate readers. Helpers for these readers: the versions of
-//! the sessions, files next to the settings file, problems with their positions.
+//! Helpers for the tables of a gateway, an OMS or an exchange, which have their own readers. The helpers give the
+//! versions of the sessions, the files next to the settings file, and problems with their positions.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -17,11 +17,11 @@ use super::resolved::{SessionSettings, Settings};
 const MAX_TABLE: u64 = 64 << 20;
 
 impl Settings {
-    /// The FIX versions of all sessions; `who`, a gateway or an OMS, must support each of them.
+    /// The FIX versions of all sessions. `who` is a gateway or an OMS, which must support each of these versions.
     ///
     /// # Errors
     ///
-    /// The first unsupported setting.
+    /// The first setting that `who` does not support.
     pub fn versions(&self, who: &str) -> Result<Vec<Version>, LoadError> {
         let refused = |session: &SessionSettings, id, note: &str| {
             let error = self.error(session, id, note.to_owned());
@@ -62,7 +62,7 @@ impl Settings {
         self.sessions.iter().map(version).collect()
     }
 
-    /// The error for problems found in the file's further tables.
+    /// The error for problems that were found in the further tables of the file.
     #[must_use]
     pub fn found(&self, problems: Vec<Problem>) -> LoadError {
         LoadError::Content(Box::new(SettingsReport {
@@ -73,11 +73,11 @@ impl Settings {
 }
 
 impl Source {
-    /// The text of a table in a separate file; the file's path is relative to the settings file.
+    /// The text of a table that is in a file of its own. The path of that file is relative to the settings file.
     ///
     /// # Errors
     ///
-    /// It is missing, or larger than 64 MiB.
+    /// The file is missing, or larger than 64 MiB.
     pub fn read_table(&self, file: &str) -> io::Result<String> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let mut text = String::new();
@@ -92,7 +92,7 @@ impl Source {
 }
 
 impl Problem {
-    /// A mistake in one of the file's further tables, or in a file that they name.
+    /// The problem for a mistake in one of the file's further tables, or in a file that these tables name.
     #[must_use]
     pub fn of(source: &Source, mistake: &Diagnostic) -> Self {
         let start = mistake.at;
@@ -108,7 +108,7 @@ impl Problem {
         Self::found(span, &title, help)
     }
 
-    /// An error at a position of the file. Its text may quote the file.
+    /// An error at a position of the file. The title may quote the file.
     #[must_use]
     pub fn found(span: Span, title: &str, help: Option<&str>) -> Self {
         Self {
@@ -121,7 +121,7 @@ impl Problem {
     }
 }
 
-/// The text with escapes for control characters.
+/// The text with escapes in place of control characters.
 fn plain(text: &str) -> String {
     let escaped = |c: char| match c.is_control() {
         true => c.escape_default().collect::<String>(),

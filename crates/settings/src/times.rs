@@ -6,12 +6,12 @@ use fixwire_engine::schedule::{Day, zone_name};
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
 
-/// A time of day as written, with the name of its own zone, if any.
+/// A time of day as written, and the name of its own time zone if it has one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ZonedTime {
     /// The time of day.
     pub time: Time,
-    /// The zone after the time, as in QuickFIX/J.
+    /// The time zone that follows the time, as in QuickFIX/J.
     pub zone: Option<String>,
 }
 
@@ -30,7 +30,7 @@ pub enum ParseError {
     },
     /// The time zone of this machine is unknown.
     NoSystemZone {
-        /// The error of the library.
+        /// The error message of the time-zone library.
         why: String,
     },
     /// The text is not a calendar date.
@@ -80,7 +80,7 @@ fn printable(text: &str) -> String {
     text.chars().take(80).flat_map(char::escape_debug).collect()
 }
 
-/// Reads `HH:MM:SS`, or `HH:MM:SS Europe/London`; `None` when it has another form.
+/// Reads `HH:MM:SS` or `HH:MM:SS Europe/London`; `None` when the text has another form.
 #[must_use]
 pub fn clock(text: &str) -> Option<ZonedTime> {
     let (time, zone) = match text.split_once(char::is_whitespace) {
@@ -103,7 +103,7 @@ pub fn clock(text: &str) -> Option<ZonedTime> {
     })
 }
 
-/// Parses the English name of a day, in any case: complete, or its first letters, at least two.
+/// Parses the English name of a day, in any case. The name may be cut after two or more letters.
 #[must_use]
 pub fn weekday(text: &str) -> Option<Day> {
     const NAMES: [&str; 7] = [
@@ -122,7 +122,7 @@ pub fn weekday(text: &str) -> Option<Day> {
     Weekday::from_monday_zero_offset(at as i8).ok().map(Day)
 }
 
-/// Reads days separated by commas, without duplicates.
+/// Reads days that are separated by commas. Repeated days are removed.
 #[must_use]
 pub fn weekdays(text: &str) -> Option<Vec<Day>> {
     let mut days = Vec::new();
@@ -136,7 +136,7 @@ pub fn weekdays(text: &str) -> Option<Vec<Day>> {
     Some(days)
 }
 
-/// Reads dates, `YYYY-MM-DD` or `YYYYMMDD`, with commas or line ends between them. A `#` starts a comment.
+/// Reads dates of the form `YYYY-MM-DD` or `YYYYMMDD`, separated by commas or line ends. A `#` starts a comment.
 ///
 /// # Errors
 ///
@@ -177,12 +177,12 @@ fn date(text: &str) -> Option<Date> {
     Date::new(year, month, day).ok()
 }
 
-/// The zone with this name, in any case: from the built-in time-zone database, an offset such as `+08:00`, or `Local`
-/// for the zone of this machine.
+/// The time zone with this name, in any case. The name is in the built-in time-zone database, is an offset such as
+/// `+08:00`, or is `Local` for the time zone of this machine.
 ///
 /// # Errors
 ///
-/// [`ParseError::UnknownZone`] with the most similar name or advice, [`ParseError::NoSystemZone`].
+/// [`ParseError::UnknownZone`] with the most similar name or with advice; [`ParseError::NoSystemZone`].
 pub fn find_zone(name: &str) -> Result<TimeZone, ParseError> {
     if name.eq_ignore_ascii_case("local") {
         return TimeZone::try_system().map_err(|error| ParseError::NoSystemZone {
@@ -202,7 +202,7 @@ pub fn find_zone(name: &str) -> Result<TimeZone, ParseError> {
     })
 }
 
-/// The zone most likely meant: at most a third of its letters differ, or only the region is missing.
+/// The time zone that was most likely meant: at most a third of the letters differ, or only the region is missing.
 fn nearest(name: &str) -> Option<String> {
     const LONGEST: usize = 64;
     if name.len() > LONGEST {
@@ -220,7 +220,7 @@ fn nearest(name: &str) -> Option<String> {
         } else {
             1 + fixwire_text::distance(&wanted, &whole)
         };
-        // A short name without a region is similar to many others, and offsets of `Etc` have the opposite sign.
+        // A short name without a region is similar to many others. The offsets of `Etc` have the opposite sign.
         if distance > 0 && (!known.contains('/') || known.starts_with("Etc/")) {
             continue;
         }

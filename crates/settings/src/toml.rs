@@ -12,8 +12,8 @@
 //! name = "FUT-1"
 //! ```
 //!
-//! It accepts only fixwire's own key names; the registry defines the values for both forms. Tables of a gateway, an OMS
-//! or a simulated exchange are skipped: they have separate readers.
+//! The reader accepts only fixwire's own key names. The registry defines the values for `.cfg` and `.toml` files
+//! alike. Tables of a gateway, an OMS or a simulated exchange are skipped here, because they have their own readers.
 
 mod link;
 mod operator;
@@ -55,7 +55,8 @@ pub const OMS: [&str; 9] = [
     "user",
 ];
 
-/// Tables that belong to a simulated exchange; also `[[script]]`, a list, while a gateway has `[script]`.
+/// Tables that belong to a simulated exchange. `[[script]]`, which is a list, also belongs to an exchange, while
+/// `[script]` belongs to a gateway.
 pub const EXCHANGE: [&str; 4] = ["exchange", "fault", "instrument", "trader"];
 const SCRIPT: &str = "script";
 
@@ -67,7 +68,8 @@ const TABLES: &str = "the tables are `[default]` (once), `[[session]]` (one for 
                       `[[operator]]`; a simulated exchange has `[exchange]`, `[[instrument]]`, `[[fault]]`, \
                       `[[script]]` and `[[trader]]`";
 
-/// Splits a text into sections. Unreadable text becomes an error, and reading continues unless the text is not TOML.
+/// Splits a text into sections. Text that cannot be read becomes an error, and reading continues unless the text is
+/// not TOML at all.
 pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
     let file = match TomlFile::parse(&source.text) {
         Ok(file) => file,
@@ -92,14 +94,15 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
         reader.secrets(&[value.key], value);
         reader.top(value);
     }
-    // `[[operator]]` tables belong to the OMS when the file has other OMS tables, and to the engine otherwise.
+    // `[[operator]]` tables belong to the OMS when the file has other OMS tables. Otherwise they belong to the
+    // engine.
     if reader.document.oms == [operator::OPERATOR] {
         reader.document.oms.clear();
         reader.operators(file.root().get(operator::OPERATOR));
     }
     let mut document = reader.document;
     if document.exchange == [SCRIPT] {
-        // Without instruments the scripts are a gateway's: its reader reports their correct form.
+        // Without instruments the scripts belong to a gateway, whose reader reports the correct form.
         document.gateway.append(&mut document.exchange);
     }
     document
@@ -111,7 +114,7 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
     document
 }
 
-/// The span of existing characters.
+/// The part of a span that lies within the text.
 fn within(text: &str, span: Span) -> Span {
     let mut start = span.start.min(text.len());
     while !text.is_char_boundary(start) {
@@ -124,8 +127,8 @@ fn within(text: &str, span: Span) -> Span {
     Span { start, end }
 }
 
-/// Possible secrets in a text that is not TOML: after the `=` of a line with the name of a secret key or of any
-/// LogonTag; to the end of the text when the value may span lines.
+/// Where secrets may be in a text that is not TOML: after the `=` of a line that has the name of a secret key or of a
+/// LogonTag. If the value may span lines, the place extends to the end of the text.
 fn likely_secrets(text: &str) -> Vec<Span> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -136,7 +139,7 @@ fn likely_secrets(text: &str) -> Vec<Span> {
             continue;
         };
         let plain = value.trim().trim_matches(['"', '\'']);
-        // An inline table has the name after the first `=`.
+        // In an inline table the name is after the first `=`.
         let tag = line.to_ascii_lowercase().contains("logontag");
         if !tag && !registry::is_secret(line, plain) {
             continue;
@@ -212,7 +215,7 @@ impl Reader<'_> {
         });
     }
 
-    /// A key of the application, whatever its name.
+    /// Reads a key of the application, which may have any name.
     fn application(&mut self, value: TomlValue<'_>) -> Option<IniEntry> {
         if registry::find(value.key).is_some_and(|known| !matches!(known, Known::Custom)) {
             let note = "this is the name of a setting: move it to the table above".to_owned();
@@ -230,7 +233,7 @@ impl Reader<'_> {
         let (name, key) = (value.key, value.key_span);
         let (used, number) = match registry::find(name) {
             Some(Known::Used(used, number)) => (used, number),
-            // A key that is unknown, of another engine, or of the application.
+            // The key is unknown, belongs to another engine, or belongs to the application.
             _ => {
                 entries.extend(self.text(value));
                 return;
@@ -285,7 +288,7 @@ impl Reader<'_> {
     }
 
     fn text(&mut self, value: TomlValue<'_>) -> Option<IniEntry> {
-        // A foreign key is reported whatever its value.
+        // A key of another engine is reported, whatever its value.
         let is_foreign = matches!(registry::find(value.key), Some(Known::Elsewhere(_)) | None);
         let text = match value.scalar() {
             Some(TomlScalar::Text(text)) => text.to_owned(),
@@ -301,7 +304,7 @@ impl Reader<'_> {
         Some(entry(value.key, value, text))
     }
 
-    /// Records the positions of secrets, anywhere, under any of their names.
+    /// Notes the positions of secrets, wherever they are and whatever name they have.
     fn secrets(&mut self, names: &[&str], value: TomlValue<'_>) {
         if let Ok(table) = value.table() {
             for value in table.entries() {
@@ -356,7 +359,7 @@ fn flag(yes: bool) -> String {
     (if yes { "Y" } else { "N" }).to_owned()
 }
 
-/// A value in the form of `.cfg` files; `None` when its type is wrong for the key.
+/// The value in the form of `.cfg` files; `None` when the type is wrong for the key.
 fn scalar(kind: ValueKind, value: TomlValue<'_>) -> Option<String> {
     match (value.scalar()?, kind) {
         (TomlScalar::Text(text), _) => Some(text.to_owned()),

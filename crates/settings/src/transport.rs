@@ -1,6 +1,6 @@
-//! TLS, proxy, local address and socket options of a session, from its settings.
+//! Makes TLS, the proxy, the local address and the socket options of a session from its settings.
 //!
-//! Four engines have four sets of names for TLS; one [`TlsOptions`] covers their common part.
+//! Four engines have four sets of names for TLS settings. One [`TlsOptions`] holds what all of them can express.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -16,14 +16,14 @@ use super::problem::{LoadError, Problem, SettingsFault};
 use super::resolved::{SessionSettings, Settings};
 use super::{Id, Setting, SettingValue};
 
-/// TLS built for a session of the file; true for an acceptor.
+/// The TLS contexts that were made for sessions of the file. The flag is true for an acceptor.
 pub type Made = Vec<(bool, Tls)>;
 
-/// The transport of a session. Certificate files are read once for all their sessions.
+/// The transport of a session. Certificate files are read once for all sessions that use them.
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`] for an unusable file or conflicting values.
+/// [`LoadError::Content`] when a file cannot be used or values conflict.
 pub fn transport(
     settings: &Settings,
     from: &SessionSettings,
@@ -88,7 +88,7 @@ pub fn transport(
     Ok(transport)
 }
 
-/// Warnings about a session's transport: probably unintended, or missing.
+/// Adds warnings about a session's transport where a setting is probably not intended or is missing.
 pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
     let mut tell = |id, fault| {
         let span = session.find(id).and_then(|setting| setting.origin.span());
@@ -186,8 +186,8 @@ fn is_acceptor(from: &SessionSettings) -> bool {
     from.text(Id::ConnectionType) == Some("acceptor")
 }
 
-/// TLS is on when the file enables it, or names a certificate (as in QuickFIX/Go and C++), or for an initiator names
-/// certificate authorities.
+/// Whether a session uses TLS. It does when the file turns TLS on, or names a certificate (as in QuickFIX/Go and
+/// QuickFIX C++), or, for an initiator, names certificate authorities.
 pub(super) fn uses_tls(from: &SessionSettings) -> bool {
     if from.find(Id::SocketUseSSL).is_some() {
         return from.bool(Id::SocketUseSSL);
@@ -221,9 +221,9 @@ fn files_of_tls(session: &SessionSettings) -> impl Iterator<Item = Id> {
     of_role.into_iter().chain(of_both)
 }
 
-/// Whether the only TLS setting in a file of QuickFIX (C++) is a missing certificate of an acceptor. In QuickFIX (C++)
-/// the program decides whether to use TLS, and a sample of it has such a file; with plain text, peers that require TLS
-/// cannot connect.
+/// Whether a file of QuickFIX (C++) has no other TLS setting than an acceptor's certificate whose file is missing. In
+/// QuickFIX (C++) the program decides whether to use TLS, and one of its sample files has such a setting. The session
+/// then uses plain text, and peers that require TLS cannot connect.
 pub(super) fn lacks_its_certificate(session: &SessionSettings) -> bool {
     let missing = |id| {
         let path = session.text(id).map(std::path::Path::new);
@@ -296,7 +296,7 @@ fn tls(
     Ok(tls)
 }
 
-/// The key with the error.
+/// The key that is to blame for an error.
 fn blamed(from: &SessionSettings, error: &TlsError) -> Id {
     let candidates: &[Id] = match error.part {
         TlsPart::Identity => &[
@@ -344,7 +344,7 @@ fn identity(from: &SessionSettings, acceptor: bool) -> Result<Option<Identity>, 
     ] {
         if let Some(chain) = from.text(certificate) {
             let chain = PathBuf::from(chain);
-            // One file may contain both.
+            // One file may contain both the certificate and the key.
             let key = from.text(key).map_or_else(|| chain.clone(), PathBuf::from);
             named.push((certificate, Identity::Pem { chain, key }));
         } else if from.text(key).is_some() {
@@ -386,9 +386,9 @@ fn authorities(from: &SessionSettings) -> Vec<Authority> {
     all
 }
 
-/// Whether an acceptor requests client certificates. Without a setting it requires them when the session has
-/// PeerCertificates or PEM certificate authorities; a trust store alone does not count, since QuickFIX/J does not use
-/// it then.
+/// Whether an acceptor requests client certificates. Without a setting for it, the acceptor requires them when the
+/// session has PeerCertificates or PEM certificate authorities. A trust store alone does not count, because
+/// QuickFIX/J does not use it in this case.
 fn client_certificates(from: &SessionSettings, pinned: bool) -> ClientCertificates {
     if is_said(from, Id::NeedClientAuth) {
         return match from.bool(Id::NeedClientAuth) {
@@ -411,7 +411,7 @@ fn client_certificates(from: &SessionSettings, pinned: bool) -> ClientCertificat
     }
 }
 
-/// Whether TLS 1.2 and 1.3 are allowed.
+/// Whether TLS 1.2 is allowed, and whether TLS 1.3 is allowed.
 fn versions(from: &SessionSettings) -> Result<(bool, bool), Wrong> {
     let (mut tls12, mut tls13) = (true, true);
     if let Some(text) = from.text(Id::EnabledProtocols) {
@@ -431,7 +431,8 @@ fn versions(from: &SessionSettings) -> Result<(bool, bool), Wrong> {
     Ok((tls12, tls13))
 }
 
-/// Reads `TLSv1.2,TLSv1.3` (QuickFIX/J), `Tls12, Tls13` (QuickFIX/n) and `all -SSLv2` (QuickFIX C++).
+/// Reads the TLS versions in the notations `TLSv1.2,TLSv1.3` (QuickFIX/J), `Tls12, Tls13` (QuickFIX/n) and
+/// `all -SSLv2` (QuickFIX C++).
 fn enabled(text: &str) -> (bool, bool) {
     let (mut tls12, mut tls13) = (false, false);
     let words = text.split([',', ' ', '|', ';', ':']);
@@ -451,7 +452,7 @@ fn enabled(text: &str) -> (bool, bool) {
     (tls12, tls13)
 }
 
-/// The allowed cipher suites; for a TLS version without a setting, all.
+/// The allowed cipher suites. For a TLS version without a setting, all its suites are allowed.
 fn suites(from: &SessionSettings) -> Result<Vec<Suite>, (Id, String)> {
     if let Some(text) = from.text(Id::CipherSuites) {
         return chosen(Id::CipherSuites, text, |_| true);
@@ -508,7 +509,7 @@ fn proxy(from: &SessionSettings) -> Result<Option<Proxy>, Wrong> {
     }))
 }
 
-/// The local address for each host: the address with the same number, else the address without a number.
+/// The local address for each host: the address with the host's number, otherwise the address without a number.
 fn local(from: &SessionSettings) -> Vec<Option<SocketAddr>> {
     let of = |id, number: Option<u16>| -> Option<&Setting> {
         let exact = from.all(id).find(|setting| setting.number == number);
@@ -531,7 +532,7 @@ fn local(from: &SessionSettings) -> Vec<Option<SocketAddr>> {
     from.all(Id::SocketConnectHost).map(address).collect()
 }
 
-/// The octet of IP_TOS: a number, or names of its bits.
+/// The IP_TOS octet, from a number or from names of its bits.
 fn traffic_class(text: &str) -> Option<u8> {
     if let Ok(number) = text.parse() {
         return Some(number);

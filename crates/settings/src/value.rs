@@ -1,4 +1,4 @@
-//! [`ValueKind`] and [`SettingValue`]: the type of a key's value, and the value.
+//! [`ValueKind`] is the type of a key's value, and [`SettingValue`] is the value.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -19,39 +19,39 @@ pub enum ValueKind {
         min: u64,
         /// The maximum.
         max: u64,
-        /// The unit, as in "tag" or "messages"; empty for a plain number.
+        /// The unit, such as "tag" or "messages"; empty for a plain number.
         unit: &'static str,
     },
-    /// A factor with at most three decimals, kept in thousandths.
+    /// A factor with at most three decimals, stored in thousandths.
     Factor {
         /// The minimum, in thousandths.
         min: u64,
         /// The maximum, in thousandths.
         max: u64,
     },
-    /// A duration: `10` is seconds; `500ms`, `30s`, `2m`, `1m30s` have units.
+    /// A duration. `10` means seconds; `500ms`, `30s`, `2m` and `1m30s` have units.
     Time {
         /// The minimum, in milliseconds.
         min: u64,
         /// The maximum, in milliseconds.
         max: u64,
     },
-    /// A number of bytes: `65536`, `64K`, `16M`, `1G`; K is 1024.
+    /// A number of bytes: `65536`, `64K`, `16M`, `1G`. K stands for 1024.
     Bytes {
         /// The minimum.
         min: u64,
         /// The maximum.
         max: u64,
     },
-    /// Printable text, not empty.
+    /// Printable text that is not empty.
     Text,
-    /// Text without spaces, `*`, `?` and `@`, which have special meanings in lists of names.
+    /// Text without spaces and without `*`, `?` and `@`, which have special meanings in lists of names.
     Name,
     /// Text that is never shown.
     Secret,
-    /// The path of a file or folder, relative to the settings file.
+    /// The path of a file or folder. A relative path starts from the folder of the settings file.
     Path,
-    /// One of these words, ignoring case; each with its canonical word.
+    /// One of these words, in any case. Each has the canonical word for it.
     Word(&'static [(&'static str, &'static str)]),
     /// An IP address to listen on.
     Ip,
@@ -59,19 +59,19 @@ pub enum ValueKind {
     Host,
     /// A TCP port.
     Port,
-    /// `HH:MM:SS`, optionally with a time zone.
+    /// A time of the form `HH:MM:SS`, optionally with a time zone.
     TimeOfDay,
     /// A day of the week.
     Day,
-    /// Days of the week separated by commas.
+    /// Days of the week, separated by commas.
     Days,
-    /// Dates separated by commas.
+    /// Dates, separated by commas.
     Dates,
-    /// Pauses: `30`, or `3x10;5x20;60` for three of 10 s, five of 20 s, then 60 s for ever.
+    /// Pauses: `30`, or `3x10;5x20;60` for three pauses of 10 s, five of 20 s, and then 60 s for ever.
     Pauses,
     /// `tag=value`.
     TagValue,
-    /// Tags separated by commas.
+    /// Tags, separated by commas.
     Tags,
 }
 
@@ -97,7 +97,7 @@ pub enum SettingValue {
     Word(&'static str),
     /// Value of a [`ValueKind::Ip`].
     Ip(IpAddr),
-    /// Value of a [`ValueKind::Pauses`]: at least one pause; the last one repeats.
+    /// Value of a [`ValueKind::Pauses`]. There is at least one pause, and the last one repeats.
     Pauses(Vec<Duration>),
     /// Value of a [`ValueKind::TagValue`].
     TagValue(u32, String),
@@ -106,16 +106,16 @@ pub enum SettingValue {
 }
 
 impl ValueKind {
-    /// Reads a value.
+    /// Parses a value of this kind.
     ///
     /// # Errors
     ///
-    /// The expected value, as in "expected …".
+    /// The expected value, to follow the word "expected".
     pub fn parse(self, text: &str) -> Result<SettingValue, String> {
         self.read(text).ok_or_else(|| self.expected())
     }
 
-    /// The expected form of a value of this kind.
+    /// The form that a value of this kind must have.
     pub fn expected(self) -> String {
         match self {
             Self::Bool => "Y or N".into(),
@@ -172,7 +172,7 @@ impl ValueKind {
         }
     }
 
-    /// The unit of a bare number; empty when the value is not a number.
+    /// The unit of a number that is written without one; empty when the value is not a number.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Int { unit, .. } => unit,
@@ -264,7 +264,7 @@ fn within(value: u64, min: u64, max: u64) -> Option<u64> {
     (min..=max).contains(&value).then_some(value)
 }
 
-/// Milliseconds; a bare number is seconds.
+/// The duration in milliseconds. A number without a unit is in seconds.
 fn time(text: &str) -> Option<u64> {
     if let Some(seconds) = number(text) {
         return seconds.checked_mul(1000);
@@ -294,7 +294,7 @@ fn pauses(text: &str) -> Option<Vec<Duration>> {
     Some(all)
 }
 
-/// A number of thousandths without trailing zeros.
+/// A number of thousandths as text, without zeros at the end.
 pub fn thousandths(value: u64) -> String {
     let text = format!("{}.{:03}", value / 1000, value % 1000);
     text.trim_end_matches('0').trim_end_matches('.').into()

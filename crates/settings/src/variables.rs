@@ -1,4 +1,5 @@
-//! Variables in values: `${env:NAME}` and `${file:PATH}` in all files, and the variables of the file's engine.
+//! Variables in values: `${env:NAME}` and `${file:PATH}` in all files, and in addition the variables of the file's
+//! engine.
 
 use std::fmt;
 use std::fs::File;
@@ -6,38 +7,38 @@ use std::io::Read;
 
 use super::dialect::Dialect;
 
-/// Maximum length of a value after its variables were replaced, in bytes.
+/// Maximum length in bytes of a value after its variables were replaced.
 pub const MAX_VALUE: usize = 64 << 10;
 
 /// The source of the values of variables.
 pub trait Values {
-    /// An environment variable; `None` when it is not set or not text.
+    /// The value of an environment variable; `None` when the variable is not set or is not text.
     fn env(&self, name: &str) -> Option<String>;
 
     /// The text of a file.
     ///
     /// # Errors
     ///
-    /// Why the file cannot be read.
+    /// The reason why the file cannot be read.
     fn file(&self, path: &str) -> Result<FileText, VariableFault>;
 }
 
 /// The text of a file.
 #[derive(Clone, Debug)]
 pub struct FileText {
-    /// The text, without the newline at its end.
+    /// The text without the line end at its end.
     pub text: String,
     /// Whether every user of the machine can read the file.
     pub exposed: bool,
 }
 
-/// The environment and the files of this process.
+/// A source of values that uses the environment and the files of this process.
 #[derive(Clone, Copy, Debug)]
 pub struct OfTheProcess;
 
 impl Values for OfTheProcess {
     fn env(&self, name: &str) -> Option<String> {
-        // `std::env::var` panics at such names on some systems.
+        // `std::env::var` may panic on such names.
         if name.is_empty() || name.contains(['=', '\0']) {
             return None;
         }
@@ -46,7 +47,7 @@ impl Values for OfTheProcess {
 
     fn file(&self, path: &str) -> Result<FileText, VariableFault> {
         let failed = |error: std::io::Error| VariableFault::Unreadable(error.to_string());
-        // Opening a pipe would wait for a writer.
+        // Opening a pipe would wait until another process writes to it.
         let about = std::fs::metadata(path).map_err(failed)?;
         if !about.is_file() {
             return Err(VariableFault::Unreadable("not a file".into()));
@@ -78,13 +79,13 @@ pub fn others_may_read(about: &std::fs::Metadata) -> bool {
     };
 }
 
-/// Why a variable cannot be replaced.
+/// Why a variable cannot be replaced by its value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum VariableFault {
     /// The variable is not set in the environment.
     NotSet,
-    /// The file cannot be read; the system error.
+    /// The file cannot be read. The text is the error of the system.
     Unreadable(String),
     /// The value is longer than [`MAX_VALUE`].
     TooLong,
@@ -105,15 +106,16 @@ impl fmt::Display for VariableFault {
 pub enum VariableSyntax {
     /// None.
     Own,
-    /// `${name}`, unless a `\` is before it. QuickFIX/J: a Java system property there, an environment variable of the
-    /// same name here. FIX Antenna: a name that is not a property of the file.
+    /// `${name}`, unless a `\` stands before it. In a file of QuickFIX/J the name is a Java system property for
+    /// QuickFIX/J, and an environment variable of the same name here. In a file of FIX Antenna this is for names that
+    /// are not properties of the file.
     Braces,
-    /// `$name`, `${name}` and `$(name)`: QuickFIX (C++), when its program requests it.
+    /// `$name`, `${name}` and `$(name)`. QuickFIX (C++) replaces these when its program asks for it.
     Dollar,
 }
 
 impl VariableSyntax {
-    /// The variables that an engine replaces; `asked` tells whether the file sets `ExpandVariables=Y`.
+    /// The variables that an engine replaces. `asked` tells whether the file sets `ExpandVariables=Y`.
     pub fn of(dialect: Dialect, asked: bool) -> Self {
         match (dialect, asked) {
             (_, true) => Self::Dollar,
@@ -128,19 +130,19 @@ impl VariableSyntax {
 pub struct Expanded {
     /// The value.
     pub text: String,
-    /// Whether it had variables.
+    /// Whether the value had variables.
     pub any: bool,
-    /// Whether one came from a file that every user of the machine can read.
+    /// Whether a replacement came from a file that every user of the machine can read.
     pub exposed: bool,
-    /// Whether text that looks like a variable was left unchanged.
+    /// Whether some text that looks like a variable was left unchanged.
     pub left: bool,
 }
 
-/// Replaces the variables of a value. The replacements are not searched for variables.
+/// Replaces the variables of a value. The replacements themselves are not searched for variables.
 ///
 /// # Errors
 ///
-/// The first variable without a value, and why.
+/// The first variable that has no value, and the reason.
 pub fn expand(
     text: &str,
     form: VariableSyntax,
@@ -191,7 +193,7 @@ enum Variable<'a> {
     File(&'a str),
 }
 
-/// The variable at the start of a text, and its length.
+/// The variable with which a text begins, and the length of the variable.
 fn variable(text: &str, form: VariableSyntax) -> Option<(Variable<'_>, usize)> {
     let within = |open: &str, close: char| {
         let inner = text.strip_prefix(open)?;

@@ -1,6 +1,6 @@
 //! Reads times from a cron expression for one time a day or one a week.
 
-/// A time of every day, or of one day of the week.
+/// A time on every day, or on one day of the week.
 #[derive(Debug, Eq, PartialEq)]
 pub struct Moment {
     /// `HH:MM:SS`.
@@ -10,7 +10,7 @@ pub struct Moment {
 }
 
 /// Parses a Quartz expression: seconds, minutes, hours, days of the month, months, days of the week and optionally
-/// years; `None` when it has more than one time a day or a week.
+/// years. `None` when the expression has more than one time a day or a week.
 pub fn read(text: &str) -> Option<Moment> {
     const DAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
     let any = |field: &str| matches!(field, "*" | "?");

@@ -4,7 +4,7 @@ use super::super::dialect::Dialect;
 use super::super::ini::{Source, Span};
 use super::super::problem::{Problem, SettingsFault};
 
-/// Longest name of a property, bytes.
+/// Maximum length of a property name, in bytes.
 const LONGEST: usize = 1000;
 
 /// Characters that start a comment: the first two in Java, the others and `#` in .NET.
@@ -13,9 +13,9 @@ const COMMENTS: [char; 4] = ['#', '!', ';', '\''];
 /// A name and a value.
 #[derive(Debug)]
 pub struct PropertyLine {
-    /// The place of the name.
+    /// The position of the name.
     pub key: Span,
-    /// The position of the value; may be empty, may span several lines.
+    /// The position of the value. The value may be empty and may span several lines.
     pub value: Span,
     /// The name.
     pub name: String,
@@ -25,7 +25,7 @@ pub struct PropertyLine {
     pub secret: bool,
 }
 
-/// All lines that are neither empty nor comments.
+/// All lines of a file that are neither empty nor comments.
 pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<PropertyLine> {
     let mut found = Vec::new();
     let text = &source.text;
@@ -58,7 +58,7 @@ pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<PropertyLine> 
     found
 }
 
-/// The end of the line that begins here, including its continuation lines after a `\`.
+/// The end of the line that begins here, with the continuation lines that follow a `\`.
 fn end_of(text: &str, start: usize) -> usize {
     let mut end = start;
     let first = text[start..].trim_start_matches([' ', '\t', '\u{c}']);
@@ -119,7 +119,7 @@ fn line(text: &str, whole: Span) -> Result<PropertyLine, SettingsFault> {
     })
 }
 
-/// A text without its escapes and line ends.
+/// The text with its escapes replaced and its line ends removed.
 fn plain(text: &str) -> Result<String, SettingsFault> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -153,7 +153,7 @@ fn plain(text: &str) -> Result<String, SettingsFault> {
     Ok(out.trim().to_owned())
 }
 
-/// The span without blanks at its ends; a `\` and a line end are not blanks.
+/// The span without the blanks at its ends. Here a `\` and a line end do not count as blanks.
 fn trimmed(text: &str, start: usize, end: usize) -> Span {
     let slice = &text[start..end];
     let front = slice.trim_start();

@@ -1,18 +1,18 @@
-//! Every property of FIX Antenna and how it is read, each defined once.
+//! Every property of FIX Antenna and the way in which it is read. Each property is defined once.
 //!
-//! Names and defaults are the names and defaults of FIX Antenna's code and manual. The table in
-//! `docs/reference/settings.md` is made from this table.
+//! Names and defaults are from FIX Antenna's code and manual. The table in `docs/reference/settings.md` is generated
+//! from this table.
 
 use super::super::keys::{Id, KEYS};
 
 /// A property of FIX Antenna.
 #[derive(Debug)]
 pub struct Property {
-    /// Name of the property; with a `.` or `_` at the end, a common prefix of names.
+    /// Name of the property. A name that ends in `.` or `_` is the common prefix of several names.
     pub name: &'static str,
     /// Default in FIX Antenna, as written in its files; empty when the property has no default.
     pub default: &'static str,
-    /// How it is read.
+    /// How the property is read.
     pub becomes: Becomes,
 }
 
@@ -27,9 +27,9 @@ pub enum Becomes {
     Nothing {
         /// Whether a file with the property is refused.
         refused: bool,
-        /// The value that equals fixwire's behaviour; a property with this value is not reported.
+        /// The value that equals fixwire's behaviour. A property with this value is not reported.
         unless: &'static str,
-        /// The reason, and what to do instead.
+        /// The reason why the property is not used, and what to do instead.
         note: &'static str,
     },
 }
@@ -39,13 +39,13 @@ pub enum Becomes {
 pub enum PropertyForm {
     /// Unchanged.
     Same,
-    /// Unchanged, except that this value means no value.
+    /// The value is unchanged, except that this value means no value.
     Unless(&'static str),
     /// Milliseconds.
     Millis,
-    /// The opposite: `true` becomes `N`.
+    /// The opposite value: `true` becomes `N`.
     Not,
-    /// One of these words, or a class name that ends in one; each with its fixwire value.
+    /// The value is one of these words, or a class name that ends in one of them. Each word has its fixwire value.
     Word(&'static [(&'static str, &'static str)]),
 }
 
@@ -54,26 +54,26 @@ pub enum PropertyForm {
 pub enum Special {
     /// The sessions.
     Sessions,
-    /// The port of either role.
+    /// The port, for an initiator or an acceptor.
     Port,
-    /// The parts of `ResetSeqTime`.
+    /// One of the parts of `ResetSeqTime`.
     ResetTime,
-    /// The parts of `LogonTime` and `LogoutTime`.
+    /// One of the parts of `LogonTime` and `LogoutTime`.
     Hours,
     /// The first backup of this key.
     Backup(Id),
-    /// `host:port` of a further backup.
+    /// The `host:port` of a further backup.
     Address,
-    /// Read together with another property.
+    /// The property is read together with another one.
     Aside,
 }
 
 impl PropertyForm {
-    /// Value of the property in fixwire; empty for none.
+    /// Converts the value of the property to fixwire's form; empty when there is no value.
     ///
     /// # Errors
     ///
-    /// The expected value, as in "expected …".
+    /// The expected value, to follow the word "expected".
     pub fn convert(self, text: &str) -> Result<String, String> {
         match self {
             Self::Same => Ok(text.to_owned()),
@@ -99,7 +99,7 @@ impl PropertyForm {
     }
 }
 
-/// Finds a property, ignoring case.
+/// Finds a property by its name, ignoring case.
 pub fn find(name: &str) -> Option<&'static Property> {
     let is = |property: &&Property| match property.name.ends_with(['.', '_']) {
         true => name
@@ -110,7 +110,7 @@ pub fn find(name: &str) -> Option<&'static Property> {
     PROPERTIES.iter().find(is)
 }
 
-/// FIX Antenna's default for a fixwire key, in fixwire's form. `None` without a default, and for the folder of
+/// FIX Antenna's default for a fixwire key, in fixwire's form. `None` when there is no default, and for the folder of
 /// messages, where FIX Antenna keeps other files.
 pub fn default(id: Id) -> Option<String> {
     let of_key = |property: &&Property| match property.becomes {
@@ -127,7 +127,7 @@ pub fn default(id: Id) -> Option<String> {
     }
 }
 
-/// How a property is read, for a table.
+/// How a property is read, for the table of properties.
 pub fn described(property: &Property) -> String {
     match property.becomes {
         Becomes::Key(id, form) => {
@@ -186,7 +186,7 @@ const fn read(
     }
 }
 
-/// A property whose default equals fixwire's behaviour; any other value is refused.
+/// A property whose default equals fixwire's behaviour. A file with any other value is refused.
 const fn refused(name: &'static str, default: &'static str, note: &'static str) -> Property {
     Property {
         name,
@@ -199,7 +199,7 @@ const fn refused(name: &'static str, default: &'static str, note: &'static str) 
     }
 }
 
-/// A property whose default equals fixwire's behaviour or is as good; any other value gets a warning.
+/// A property whose default equals fixwire's behaviour or is as good. Any other value gets a warning.
 const fn warned(name: &'static str, default: &'static str, note: &'static str) -> Property {
     Property {
         name,
@@ -212,7 +212,7 @@ const fn warned(name: &'static str, default: &'static str, note: &'static str) -
     }
 }
 
-/// A property for which another value than its default equals fixwire's behaviour.
+/// A property where a value other than its default equals fixwire's behaviour.
 const fn warned_unless(
     name: &'static str,
     default: &'static str,
@@ -322,7 +322,7 @@ pub static PROPERTIES: &[Property] = &[
     warned("recvCpuAffinity", "-1", CORE),
     warned("sendCpuAffinity", "-1", CORE),
     same("maxMessageSize", "1Mb", Id::MaxMessageSize),
-    // Store, queue and logs.
+    // The store, the queue and the logs.
     read("fa.home", ".", Special::Aside, "value of `${fa.home}`"),
     key("storageFactory", "FilesystemStorageFactory", Id::Durability, STORES),
     same("storageDirectory", "${fa.home}/logs", Id::FileStorePath),

@@ -1,4 +1,4 @@
-//! Reads a `[[link]]` table: keys of its protocol, and session keys for its connection.
+//! Reads a `[[link]]` table: the keys of the link protocol, and the session keys for the connection.
 
 use fixwire_text::{TomlTable, TomlValue};
 
@@ -59,7 +59,7 @@ impl Reader<'_> {
         link.entries.push((known, entry(known.name, value, text)));
     }
 
-    /// Reports a key that no link has.
+    /// Reports a key that links do not have.
     fn unknown(&mut self, name: &str, key: Span, is_a_sessions: bool) {
         let own = LINK_KEYS.iter().map(|key| key.name);
         let connection = CONNECTION_KEYS.iter().map(|id| registry::key(*id).name);

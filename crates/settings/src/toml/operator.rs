@@ -1,4 +1,5 @@
-//! Reads `[[operator]]` tables of an engine or a gateway: a value of `ControlOperators`. An OMS reads its own.
+//! Reads the `[[operator]]` tables of an engine or a gateway. Each becomes a value of `ControlOperators`. An OMS has
+//! its own reader of these tables.
 
 use fixwire_text::{TomlTable, TomlValue};
 
@@ -11,7 +12,7 @@ pub const OPERATOR: &str = "operator";
 const FORM: &str = "write `[[operator]]` with user = \"ann\" and may = [\"read\", \"session\"]";
 
 impl Reader<'_> {
-    /// Adds the operators to the defaults.
+    /// Adds the operators to the default values.
     pub(super) fn operators(&mut self, value: Option<TomlValue<'_>>) {
         let Some(value) = value else {
             return;
@@ -51,7 +52,7 @@ impl Reader<'_> {
     }
 }
 
-/// `ann:read,session`; `None` when a key is missing, unknown or has another type.
+/// The value of a table, such as `ann:read,session`. `None` when a key is missing or unknown, or has another type.
 fn operator(table: TomlTable<'_>) -> Option<String> {
     let (mut user, mut may) = (None, None);
     for value in table.entries() {
