@@ -1,6 +1,6 @@
-//! Enums with one byte per variant.
+//! Enums whose variants are one byte each.
 
-/// An enum with one byte per variant in notes and checkpoints.
+/// Gives each variant of an enum one byte, which stands for the variant in notes and checkpoints.
 #[macro_export]
 macro_rules! bytes {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $byte:expr,)+ }) => {
@@ -11,7 +11,7 @@ macro_rules! bytes {
         }
 
         impl $name {
-            /// Its byte.
+            /// The byte that stands for this variant.
             #[must_use]
             pub fn byte(self) -> u8 {
                 match self {
@@ -19,7 +19,7 @@ macro_rules! bytes {
                 }
             }
 
-            /// The variant of a byte; `None` when no variant has it.
+            /// The variant for which this byte stands; `None` when the byte stands for no variant.
             #[must_use]
             pub fn of(byte: u8) -> Option<Self> {
                 match byte {

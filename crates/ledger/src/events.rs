@@ -1,7 +1,8 @@
-//! How an event is written as a note and read again.
+//! How an event is written as a note and how the note is read again.
 
-/// Defines an enum of events from a table of kinds and fields; a field's doc comment stands after it. An enum of few events is
-/// one table. Many are a table for each feature, with an enum of its own; a feature whose events have texts names their lifetime.
+/// Defines an enum of events from a table of kinds and fields. A doc comment of a field stands after the field. An
+/// enum with few events is one table. An enum with many events has a table for each feature, with an enum of its own.
+/// A feature whose events have texts names their lifetime.
 #[macro_export]
 macro_rules! events {
     ($(#[$all_doc:meta])* $event:ident; $($(#[$group_doc:meta])* $group:ident $enum:ident [$($life:lifetime)?] {
@@ -22,7 +23,7 @@ macro_rules! events {
         })+
 
         impl<'a> $event<'a> {
-            /// Appends its note.
+            /// Appends the note of the event.
             pub fn put(&self, to: &mut $crate::Vec<u8>) {
                 use $crate::{Put as _, Wire as _};
                 let pen = &mut $crate::Pen::new(to);
@@ -37,7 +38,7 @@ macro_rules! events {
                 pen.flush();
             }
 
-            /// Reads a note; `None` when it is not a valid note of this version.
+            /// Reads an event from its note; `None` when the bytes are not a valid note of this version.
             #[must_use]
             pub fn of(note: &'a [u8]) -> Option<Self> {
                 let (kind, mut fields) = note.split_first()?;
@@ -62,7 +63,7 @@ macro_rules! events {
             }
         }
 
-        /// Its name, and `field=value` for each field.
+        /// Writes the name of the event, and `field=value` for each field.
         impl ::core::fmt::Display for $event<'_> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.write_str(self.name())?;
@@ -89,7 +90,7 @@ macro_rules! events {
         }
 
         impl<$life> $event<$life> {
-            /// Appends its note.
+            /// Appends the note of the event.
             pub fn put(&self, to: &mut $crate::Vec<u8>) {
                 use $crate::{Put as _, Wire as _};
                 let pen = &mut $crate::Pen::new(to);
@@ -102,7 +103,7 @@ macro_rules! events {
                 pen.flush();
             }
 
-            /// Reads a note; `None` when it is not a valid note of this version.
+            /// Reads an event from its note; `None` when the bytes are not a valid note of this version.
             #[must_use]
             pub fn of(note: &$life [u8]) -> Option<Self> {
                 let (kind, mut fields) = note.split_first()?;

@@ -1,9 +1,10 @@
-//! Events of an application as notes in a journal.
+//! Events of an application, stored as notes in a journal.
 //!
-//! An application's state is a fold of its events: one function applies each, live and after a restart. [`events!`] makes the
-//! enums of the events, a feature each, and their notes from one table; [`bytes!`] makes enums of one byte, [`record!`] the bytes
-//! of a struct from the list of its fields. [`Wire`] is a value's form in notes and in checkpoints; [`write_state`] and
-//! [`state_hash`] walk the same values.
+//! An application's state is the result of its events: one function applies each event, both while the application
+//! runs and after a restart. From one table [`events!`] makes the enums of the events, one for each feature, and
+//! their notes. [`bytes!`] makes enums whose variants are one byte each. [`record!`] makes the bytes of a struct from
+//! the list of its fields. [`Wire`] is the form that a value has in notes and in checkpoints. [`write_state`] and
+//! [`state_hash`] visit the same values.
 //!
 //! ```
 //! fixwire_ledger::events! {

@@ -1,10 +1,10 @@
-//! Events within an event.
+//! Events that are part of another event.
 
 use alloc::vec::Vec;
 
 use crate::{Put, Wire};
 
-/// Events within an event, each after its length as `u32`.
+/// Events that are part of another event. Before each stands its length as a `u32`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NestedEvents<'a>(pub &'a [u8]);
 
@@ -18,7 +18,7 @@ impl<'a> NestedEvents<'a> {
         to[start..start + 4].copy_from_slice(&len.to_le_bytes());
     }
 
-    /// The bytes of each event; `None` for one that is cut.
+    /// The bytes of each event; `None` for an event that is not complete.
     pub fn each(self) -> impl Iterator<Item = Option<&'a [u8]>> {
         let mut rest = self.0;
         core::iter::from_fn(move || {

@@ -1,8 +1,8 @@
-//! Structs as bytes: one field after the other.
+//! Structs as bytes, one field after the other.
 
-/// Makes the bytes of a struct from a list of its fields. Fields after a semicolon are not written: they have this value when
-/// the struct is read. The list names every field, so that a new one does not compile before it has its place. `Name(_)` is a
-/// struct around one value.
+/// Makes the bytes of a struct from a list of its fields. Fields after a semicolon are not written; when the struct
+/// is read they get the values that are given here. The list must name every field, so a new field does not compile
+/// until it is in the list. `Name(_)` is a struct around one value.
 ///
 /// ```
 /// use fixwire_ledger::{record, whole};

@@ -1,4 +1,4 @@
-//! The state of an application: its bytes for a checkpoint, and its hash from the same walk.
+//! The state of an application: its bytes for a checkpoint, and its hash. Both are made by the same function.
 
 use alloc::vec::Vec;
 use core::hash::Hasher as _;
@@ -7,10 +7,10 @@ use siphasher::sip::SipHasher24;
 
 use crate::{Put, Wire};
 
-/// Bytes that are given away together.
+/// Number of bytes from which on a piece is passed on.
 const PIECE: usize = 4096;
 
-/// Gives bytes away in pieces.
+/// Collects bytes and passes them on in pieces.
 pub struct Pieces<'p> {
     give: &'p mut dyn FnMut(&[u8]),
     bytes: Vec<u8>,
@@ -30,7 +30,7 @@ impl Put for Pieces<'_> {
     }
 }
 
-/// Gives the bytes of a state away in pieces; `put` puts all of it.
+/// Passes the bytes of a state to `give`, in pieces; `put` puts the whole state.
 pub fn write_state(give: &mut dyn FnMut(&[u8]), put: impl FnOnce(&mut Pieces<'_>)) {
     let mut pieces = Pieces {
         give,
@@ -40,14 +40,15 @@ pub fn write_state(give: &mut dyn FnMut(&[u8]), put: impl FnOnce(&mut Pieces<'_>
     (pieces.give)(&pieces.bytes);
 }
 
-/// The hash of a state: equal for equal bytes, in every process of this version.
+/// The hash of a state. Equal bytes have equal hashes, in every process of this version.
 pub fn state_hash(put: impl FnOnce(&mut Pieces<'_>)) -> u64 {
     let mut hasher = SipHasher24::new();
     write_state(&mut |bytes| hasher.write(bytes), put);
     hasher.finish()
 }
 
-/// A value that is all of these bytes; `None` if they are cut, have more at their end or are of another one.
+/// The value that these bytes encode. `None` if the bytes are not complete, have more bytes at the end, or encode a
+/// value of another type.
 pub fn whole<'a, T: Wire<'a>>(mut bytes: &'a [u8]) -> Option<T> {
     let value = T::take(&mut bytes)?;
     bytes.is_empty().then_some(value)

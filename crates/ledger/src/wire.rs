@@ -1,4 +1,4 @@
-//! Encodes values as bytes: little-endian, texts and lists prefixed with their length.
+//! Encodes values as bytes: numbers are little-endian, and texts and lists have their length in front of them.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -8,11 +8,11 @@ use core::fmt;
 
 use fixwire_protocol::{Decimal, Timestamp};
 
-/// Where values are written.
+/// A place to which values are written.
 pub trait Put {
-    /// Appends bytes whose number the type fixes.
+    /// Appends bytes whose number is fixed by the type.
     fn some<const N: usize>(&mut self, bytes: [u8; N]);
-    /// Appends bytes as they are, without their length.
+    /// Appends bytes as they are, without their length in front.
     fn text(&mut self, bytes: &[u8]);
 }
 
@@ -28,7 +28,7 @@ impl Put for Vec<u8> {
     }
 }
 
-/// Hands the bytes on in pieces.
+/// Passes the bytes of each call on to the function.
 impl<F: FnMut(&[u8])> Put for F {
     #[inline]
     fn some<const N: usize>(&mut self, bytes: [u8; N]) {
@@ -41,10 +41,10 @@ impl<F: FnMut(&[u8])> Put for F {
     }
 }
 
-/// Bytes that a [`Pen`] has.
+/// Number of bytes that a [`Pen`] can hold.
 const INK: usize = 128;
 
-/// Appends small values together: the vector would look for room at each.
+/// Collects small values and appends them together, because a vector checks its room at each append.
 pub struct Pen<'v> {
     to: &'v mut Vec<u8>,
     bytes: [u8; INK],
@@ -52,7 +52,8 @@ pub struct Pen<'v> {
 }
 
 impl<'v> Pen<'v> {
-    /// A pen that appends to `to`; what it still has is written by [`flush`](Self::flush).
+    /// A pen that appends to `to`. Call [`flush`](Self::flush) at the end to write the bytes that the pen still
+    /// holds.
     #[inline]
     pub fn new(to: &'v mut Vec<u8>) -> Self {
         Self {
@@ -62,7 +63,7 @@ impl<'v> Pen<'v> {
         }
     }
 
-    /// Appends what it has.
+    /// Appends the bytes that the pen holds.
     #[inline]
     pub fn flush(&mut self) {
         self.to.extend_from_slice(&self.bytes[..self.len]);
@@ -96,11 +97,11 @@ impl Put for Pen<'_> {
     }
 }
 
-/// A value in a note or a checkpoint.
+/// A value with a form in notes and checkpoints.
 pub trait Wire<'a>: Sized {
-    /// Appends it.
+    /// Appends the value.
     fn put(&self, to: &mut impl Put);
-    /// Reads it from the front; `None` when it is missing.
+    /// Reads a value from the front of the bytes; `None` when they do not begin with a value of this type.
     fn take(from: &mut &'a [u8]) -> Option<Self>;
 }
 
@@ -142,7 +143,7 @@ impl Wire<'_> for bool {
 
 impl<'a> Wire<'a> for &'a [u8] {
     fn put(&self, to: &mut impl Put) {
-        // Longer texts are rejected on input.
+        // Longer texts are rejected when they are entered.
         let len = self.len().min(usize::from(u16::MAX));
         (len as u16).put(to);
         to.text(&self[..len]);
@@ -208,7 +209,7 @@ impl Wire<'_> for Decimal {
     }
 }
 
-/// Bytes of any length, shown as text with SOH between their fields, or in hexadecimal if they are not printable.
+/// Bytes of any length. They are shown as text if all of them are printable or SOH, and in hexadecimal otherwise.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct Bytes<'a>(pub &'a [u8]);
 
@@ -273,7 +274,7 @@ macro_rules! texts {
 
 texts!(String, Box<str>);
 
-/// Appends values after their number.
+/// Appends the number of values, and then the values.
 pub fn put_all<'v, 'a, T: Wire<'a> + 'v>(
     values: impl ExactSizeIterator<Item = &'v T>,
     to: &mut impl Put,
@@ -288,7 +289,7 @@ impl<'a, T: Wire<'a>> Wire<'a> for Vec<T> {
     }
 
     fn take(from: &mut &'a [u8]) -> Option<Self> {
-        // The number is not trusted with memory.
+        // The number may be false, so no memory is reserved for it.
         (0..u32::take(from)?).map(|_| T::take(from)).collect()
     }
 }
