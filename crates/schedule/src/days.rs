@@ -1,4 +1,4 @@
-//! Trading days of a time zone.
+//! Trading days in a time zone.
 
 use fixwire_protocol::Timestamp;
 use jiff::Timestamp as Instant;
@@ -14,16 +14,17 @@ pub struct TradingDay {
     pub date: Date,
     /// The start of the day.
     pub from: Timestamp,
-    /// The start of the next one.
+    /// The start of the next trading day.
     pub until: Timestamp,
 }
 
 const NOON: Time = Time::constant(12, 0, 0, 0);
 
-/// The trading day of an instant, when days begin at this time of a zone; `None` at the ends of the calendar.
+/// The trading day to which an instant belongs, when days begin at the time `begins` of a time zone. `None` at the
+/// ends of the calendar.
 ///
-/// A day that begins at noon or later has the next date. When clocks go forward over the time, the day begins at the
-/// jump; when they go back over it, at the first time.
+/// A trading day that begins at noon or later has the date of the next day. When clocks go forward over the time, the
+/// day begins at the jump. When clocks go back over the time, the day begins when the time is reached first.
 #[must_use]
 pub fn trading_day(zone: &TimeZone, begins: Time, at: Timestamp) -> Option<TradingDay> {
     let now = Instant::from_nanosecond(at.0.into()).ok()?;

@@ -56,8 +56,7 @@ pub fn utc(at: Timestamp) -> String {
 }
 
 impl Schedule {
-    /// An instant as the clocks of the session's own zone show it, for example
-    /// `Mon 2026-03-30 08:00:00 +01:00`.
+    /// An instant as the clocks in the session's time zone show it, for example `Mon 2026-03-30 08:00:00 +01:00`.
     #[must_use]
     pub fn local(&self, at: Timestamp) -> String {
         let there = instant(at).to_zoned(self.own_zone().clone());

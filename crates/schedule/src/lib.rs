@@ -1,4 +1,4 @@
-//! Session schedules: whether a session is open at an instant, and until when.
+//! Session schedules: whether a session is open at an instant, and how long this stays so.
 //!
 //! ```text
 //!   StartTime         LogonTime        LogoutTime        EndTime          StartTime
@@ -7,9 +7,9 @@
 //!         sequence numbers reset to 1
 //! ```
 //!
-//! A [`Schedule`] is a value: it has no clock, remembers nothing and knows no session. The engine
-//! asks [`Schedule::at`] and acts; `docs/reference/schedules.md` has the rules in words. The one piece of
-//! arithmetic between civil time and instants is [`zone::reach`].
+//! A [`Schedule`] is a value: it has no clock, remembers nothing and does not know its session. The engine calls
+//! [`Schedule::at`] and acts on the answer. `docs/reference/schedules.md` explains the rules. All calculations from
+//! local times to instants are in [`zone::reach`].
 #![forbid(unsafe_code)]
 
 mod days;
@@ -30,50 +30,50 @@ pub use days::{TradingDay, trading_day};
 pub use display::utc;
 pub use period::{DAYS_SEARCHED, Period};
 
-/// When a session is open, when logon is allowed, and when its sequence numbers are reset.
+/// When a session is open, when logon is allowed, and when sequence numbers are reset.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// The recurring trading sessions; `None` for a session that never ends and whose sequence numbers are never reset
-    /// by themselves.
+    /// The trading sessions that recur. `None` for a session that never ends and whose sequence numbers are never
+    /// reset by the schedule.
     pub hours: Option<Hours>,
-    /// Within the session, when it may be logged on; `None`: all the time.
+    /// The hours within the session in which logon is allowed; `None` when logon is always allowed.
     pub logon: Option<Hours>,
-    /// The time of day at which a session that is logged on resets its sequence numbers with a Logon that has
-    /// ResetSeqNumFlag(141).
+    /// The time of day at which a session that is logged on resets its sequence numbers. The session does so by a
+    /// Logon with ResetSeqNumFlag(141).
     pub reset: Option<Edge>,
     /// Days without a trading session; see [`Schedule::at`].
     pub closed_days: Arc<BTreeSet<Date>>,
-    /// Time zone of the closed days, for a session that never ends. One with a schedule has
-    /// the zone of its start.
+    /// Time zone of the closed days of a session that never ends. In a session with hours, closed days are in the
+    /// time zone of the start.
     pub zone: TimeZone,
 }
 
-/// Hours that come again every day or every week.
+/// Hours that recur every day or every week.
 #[derive(Clone, Debug)]
 pub struct Hours {
     /// On which days.
     pub days: Days,
-    /// When they begin.
+    /// When the hours begin.
     pub start: Edge,
-    /// The end: the first such time after the start.
+    /// When the hours end: the first such time after the start.
     pub end: Edge,
 }
 
 /// The days on which trading sessions begin and end.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Days {
-    /// They begin on each of these days, and end within a day.
+    /// Trading sessions begin on each of these days, and last at most a day.
     Each(BTreeSet<Day>),
-    /// They begin on one day of the week and end on another, or on the same.
+    /// A trading session begins on one day of the week and ends on another day, or on the same day.
     Week {
-        /// The day they begin.
+        /// The day on which the trading session begins.
         from: Day,
-        /// The day they end.
+        /// The day on which the trading session ends.
         to: Day,
     },
 }
 
-/// A day of the week; ordered from Monday.
+/// A day of the week. The order of days begins with Monday.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Day(pub Weekday);
 
@@ -90,10 +90,10 @@ impl PartialOrd for Day {
     }
 }
 
-/// A time of day somewhere.
+/// A time of day in a time zone.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Edge {
-    /// The clock in that time zone.
+    /// The time that clocks in the time zone show.
     pub time: Time,
     /// Where.
     pub zone: TimeZone,
@@ -102,30 +102,30 @@ pub struct Edge {
 /// The state of a schedule at an instant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ScheduleState {
-    /// When the current trading session began: older sequence numbers belong to an earlier one. `None` between
-    /// two trading sessions; [`FOREVER`] for a session that never ends.
+    /// When the current trading session began. Older sequence numbers belong to an earlier trading session. `None`
+    /// between two trading sessions; [`FOREVER`] for a session that never ends.
     pub began: Option<Timestamp>,
-    /// The session may be logged on.
+    /// Whether the session may be logged on.
     pub may_log_on: bool,
-    /// The last time of day at which sequence numbers are reset inside of the session, if any.
+    /// The last time within the session at which sequence numbers are reset by the time of day, if there was one.
     pub reset: Option<Timestamp>,
-    /// All of this is so up to this instant, exclusive.
+    /// This state holds up to this instant, which is excluded.
     pub until: Timestamp,
 }
 
-/// The begin of a session that never began.
+/// The time at which a session without a beginning began.
 pub const FOREVER: Timestamp = Timestamp(i64::MIN);
 
-/// The next changes of a session, as an operator wants to know them.
+/// The next changes of a session, for an operator.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Ahead {
     /// Whether a logon is allowed now.
     pub may_log_on: bool,
-    /// When it may next be logged on after a time when it may not.
+    /// When logon will next be allowed again after a time in which it is not allowed.
     pub opens: Option<Timestamp>,
-    /// When it may next no longer be logged on.
+    /// When the time in which logon is allowed will end next.
     pub closes: Option<Timestamp>,
-    /// When the next trading session begins, and the sequence numbers are reset.
+    /// When the next trading session begins. Sequence numbers are reset then.
     pub begins: Option<Timestamp>,
 }
 
@@ -138,7 +138,7 @@ impl Days {
 }
 
 impl Schedule {
-    /// A session with these trading sessions and nothing else.
+    /// A schedule that has these trading sessions and no other rules.
     #[must_use]
     pub fn new(hours: Hours) -> Self {
         Self {
@@ -148,7 +148,7 @@ impl Schedule {
         }
     }
 
-    /// A session that never ends.
+    /// A schedule for a session that never ends.
     #[must_use]
     pub fn non_stop() -> Self {
         Self {
@@ -162,10 +162,10 @@ impl Schedule {
 
     /// The state of the schedule at an instant.
     ///
-    /// A day of [`closed_days`](Self::closed_days) counts in the zone of the start. Hours that begin
-    /// every day do not begin on it; those that began the day before run to their end. A session of a
-    /// week, or one that never ends, may not be logged on from that day's midnight to the next, and
-    /// keeps its sequence numbers.
+    /// A day of [`closed_days`](Self::closed_days) is a day in the time zone of the start. Hours that begin every day
+    /// do not begin on a closed day; hours that began the day before run to their end. In a weekly session, or in a
+    /// session that never ends, logon is not allowed from midnight of the closed day to the next midnight, and the
+    /// session keeps its sequence numbers.
     #[must_use]
     pub fn at(&self, now: Timestamp) -> ScheduleState {
         let now = instant(now);
@@ -202,7 +202,7 @@ impl Schedule {
         }
     }
 
-    /// The next changes after an instant; `None` where none comes within [`DAYS_SEARCHED`] days.
+    /// The next changes after an instant. A change that does not come within [`DAYS_SEARCHED`] days is `None`.
     #[must_use]
     pub fn ahead(&self, now: Timestamp) -> Ahead {
         let first = self.at(now);
@@ -225,7 +225,7 @@ impl Schedule {
                 ahead.opens = ahead.opens.or(at);
             }
             if next.began != before.began && next.began.is_some() {
-                // At a seam the session closes and opens in the same instant.
+                // Where two sessions meet, logon ends and begins at the same instant.
                 if before.may_log_on && next.may_log_on {
                     ahead.closes = ahead.closes.or(at);
                     ahead.opens = ahead.opens.or(at);
@@ -241,7 +241,7 @@ impl Schedule {
         ahead
     }
 
-    /// The zone whose days count.
+    /// The time zone in which the days count.
     pub(crate) fn own_zone(&self) -> &TimeZone {
         match &self.hours {
             Some(hours) => &hours.start.zone,
@@ -269,7 +269,8 @@ fn instant(at: Timestamp) -> Instant {
     Instant::from_nanosecond(i128::from(at.0)).unwrap_or(Instant::MAX)
 }
 
-/// Instants beyond what 64 bits of nanoseconds hold, the year 2262, are the last that they hold.
+/// The instant as a timestamp. An instant outside the range of 64 bits of nanoseconds, such as one after the year
+/// 2262, becomes the nearest end of the range.
 pub(crate) fn timestamp(at: Instant) -> Timestamp {
     let nanos = at.as_nanosecond().clamp(i64::MIN.into(), i64::MAX.into());
     Timestamp(nanos as i64)

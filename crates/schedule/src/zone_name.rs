@@ -1,9 +1,9 @@
-//! Names of time zones: the names of the time-zone database, offsets, and other systems' names.
+//! Names of time zones: names of the time-zone database, offsets, and names that other systems use.
 
 use jiff::tz::{Offset, TimeZone};
 
-/// The zone of this name: `UTC`, an offset such as `+08:00`, or a name of the time-zone database that the program
-/// carries, in any case.
+/// The time zone with this name: `UTC`, an offset such as `+08:00`, or a name of the built-in time-zone database in
+/// any case.
 #[must_use]
 pub fn find(name: &str) -> Option<TimeZone> {
     if let Some(seconds) = offset(name.as_bytes()) {
@@ -12,7 +12,7 @@ pub fn find(name: &str) -> Option<TimeZone> {
     TimeZone::get(name).ok()
 }
 
-/// The seconds of `Z`, `+08`, `+0800` or `+08:00`.
+/// The number of seconds in `Z`, `+08`, `+0800` or `+08:00`.
 #[must_use]
 pub fn offset(text: &[u8]) -> Option<i32> {
     let (sign, rest) = match text.split_first()? {
@@ -39,7 +39,7 @@ pub fn offset(text: &[u8]) -> Option<i32> {
     (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
 }
 
-/// The database's name for a time zone of Windows, such as `Eastern Standard Time`, in any case.
+/// The database's name for a Windows time zone such as `Eastern Standard Time`, in any case.
 #[must_use]
 pub fn of_windows(name: &str) -> Option<&'static str> {
     let mut known = WINDOWS.iter();
@@ -47,7 +47,7 @@ pub fn of_windows(name: &str) -> Option<&'static str> {
     found.map(|(_, iana)| *iana)
 }
 
-/// The name to write instead of another system's name, as a sentence.
+/// Says, as a sentence, which name to write instead of the name of another system.
 #[must_use]
 pub fn advice(name: &str) -> Option<String> {
     if let Some(iana) = of_windows(name) {
@@ -70,8 +70,8 @@ pub fn advice(name: &str) -> Option<String> {
     })
 }
 
-/// `GMT+8`, `UTC-05:30` and the like: Java counts them from Greenwich to the east, `Etc/GMT+8` of the database to the
-/// west.
+/// Advice for `GMT+8`, `UTC-05:30` and similar names. In Java their sign is positive to the east of Greenwich; in the
+/// database's `Etc/GMT+8` it is positive to the west.
 fn of_offset(name: &str) -> Option<String> {
     let upper = name.to_ascii_uppercase();
     let mut starts = ["ETC/GMT", "ETC/UTC", "GMT", "UTC", "UT"].into_iter();
@@ -112,7 +112,7 @@ fn of_offset(name: &str) -> Option<String> {
     ))
 }
 
-/// Abbreviations that the database does not have as names, or has for one of several zones.
+/// Abbreviations that are no names of the database, or that the database has for only one of several time zones.
 const ABBREVIATIONS: &[(&str, &[&str])] = &[
     ("ACDT", &["Australia/Adelaide"]),
     ("ACST", &["Australia/Darwin", "Australia/Adelaide"]),
@@ -161,7 +161,7 @@ const ABBREVIATIONS: &[(&str, &[&str])] = &[
     ("WIB", &["Asia/Jakarta"]),
 ];
 
-/// The time zones of Windows, each with the zone that stands for it everywhere.
+/// The time zones of Windows, each with the database's time zone for the whole world.
 ///
 /// # Source
 ///
