@@ -4,12 +4,12 @@ use alloc::string::String;
 use core::fmt;
 use core::ops::Range;
 
-/// A place in a text: bytes from `start` up to but not including `end`.
+/// A part of a text: the bytes from `start` up to but not including `end`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Span {
     /// First byte.
     pub start: usize,
-    /// One past the last byte.
+    /// The offset after the last byte.
     pub end: usize,
 }
 
@@ -19,23 +19,23 @@ impl From<Range<usize>> for Span {
     }
 }
 
-/// A mistake in a settings file, or in a file that it names.
+/// A mistake in a settings file, or in a file that the settings name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Diagnostic {
-    /// Byte offset in the settings; for a mistake in another file, the offset of that file's name.
+    /// Byte offset in the settings. For a mistake in another file this is the offset of that file's name.
     pub at: usize,
-    /// Byte offset after the mistake, where it is known.
+    /// Byte offset of the end of the mistake, if known.
     pub end: Option<usize>,
-    /// The other file and the line in it, from 1.
+    /// The other file, and the line in that file, from 1.
     pub file: Option<(String, usize)>,
     /// The mistake.
     pub what: String,
-    /// How to correct it; empty when the mistake says so.
+    /// How to correct the mistake; empty when the text of the mistake says it.
     pub hint: String,
 }
 
 impl Diagnostic {
-    /// A mistake in the settings.
+    /// A mistake at an offset in the settings.
     pub fn new(at: usize, what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             at,
@@ -76,7 +76,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The text without control characters: a quoted cell of a CSV file may have several lines.
+/// The text without control characters. A quoted cell of a CSV file, for example, may have several lines.
 fn in_one_line(text: &str) -> String {
     let shown = text.chars();
     shown
@@ -84,7 +84,7 @@ fn in_one_line(text: &str) -> String {
         .collect()
 }
 
-/// The line of a byte offset and its character in that line, both from 1.
+/// The line of a byte offset, and the column in this line. Both count from 1.
 #[must_use]
 pub fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! [`SettingKey`]: the one place where a setting is declared.
+//! [`SettingKey`]: the only place where a setting is declared.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,42 +10,43 @@ use crate::diagnostic::Diagnostic;
 use crate::toml::{TomlTable, TomlValue, tables};
 use crate::units::duration_text;
 
-/// A setting: how it is written, read, shown and explained. `R` is the function that reads it.
+/// A setting: how it is written, read, shown and explained. `R` is the type of the function that reads it.
 #[derive(Debug)]
 pub struct SettingKey<T: 'static, R> {
-    /// Its key in the file.
+    /// The key of the setting in the file.
     pub name: &'static str,
-    /// What its value is: `time`, `number`, `CSV file`.
+    /// The form of the value: `time`, `number`, `CSV file`.
     pub form: &'static str,
-    /// Its default as a file has it, with quotes; [`REQUIRED`], or empty without one.
+    /// The default value as in a file, with quotes; [`REQUIRED`] for a required setting; empty when there is no
+    /// default.
     pub default: &'static str,
-    /// What a reload does with it.
+    /// What a reload does with a change of the setting.
     pub reload: ReloadEffect,
-    /// What it does, as a cell of Markdown.
+    /// What the setting does, as a table cell in Markdown.
     pub help: &'static str,
-    /// Reads its value.
+    /// Reads the value of the setting.
     pub read: R,
-    /// Its value as text, for the differences of a reload; empty where it is not set.
+    /// The value as text, for the differences that a reload shows; empty when the value is not set.
     pub show: fn(&T) -> String,
 }
 
-/// What a page says of a setting.
+/// What a reference page says about a setting.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyInfo {
-    /// Its key in the file.
+    /// The key of the setting in the file.
     pub name: &'static str,
-    /// What its value is.
+    /// The form of the value.
     pub form: &'static str,
-    /// Its default.
+    /// The default value.
     pub default: &'static str,
-    /// What a reload does with it.
+    /// What a reload does with a change of the setting.
     pub reload: ReloadEffect,
-    /// What it does.
+    /// What the setting does.
     pub help: &'static str,
 }
 
 impl<T, R> SettingKey<T, R> {
-    /// What a page says of it.
+    /// What a reference page says about the setting.
     pub fn info(&self) -> KeyInfo {
         KeyInfo {
             name: self.name,
@@ -56,7 +57,7 @@ impl<T, R> SettingKey<T, R> {
         }
     }
 
-    /// The mistake that a table does not have it.
+    /// The mistake that the setting is missing in a table.
     pub fn missing(&self, table: TomlTable<'_>) -> Diagnostic {
         let what = format!("{} is missing", self.name);
         Diagnostic::of(
@@ -67,17 +68,17 @@ impl<T, R> SettingKey<T, R> {
     }
 }
 
-/// Who reads tables by registries of their keys: what the functions that read values share.
+/// A reader of tables whose keys are in registries. Functions that read values have this in common.
 pub trait TableReader: Sized {
     /// The mistakes found so far.
     fn mistakes(&mut self) -> &mut Vec<Diagnostic>;
 
-    /// The value, or `None` after noting the mistake in it.
+    /// The value that was read. If there is a mistake in it, notes the mistake and returns `None`.
     fn keep<V>(&mut self, read: Result<V, Diagnostic>) -> Option<V> {
         read.map_err(|mistake| self.mistakes().push(mistake)).ok()
     }
 
-    /// Reads the keys of a table into a rule, in the order of the registry; missing ones have their defaults.
+    /// Reads the keys of a table into a rule, in the order of the registry. Missing keys get their defaults.
     fn read_keys<T, R>(&mut self, keys: &[SettingKey<T, R>], rule: &mut T, table: TomlTable<'_>)
     where
         R: Fn(&mut Self, &mut T, TomlValue<'_>) -> Result<(), Diagnostic>,
@@ -85,7 +86,7 @@ pub trait TableReader: Sized {
         self.read_keys_or(keys, rule, table, |key| key.missing(table));
     }
 
-    /// The same, with a mistake of the caller's for a missing key.
+    /// Does the same as [`read_keys`](Self::read_keys). The caller gives the mistake for a missing key.
     fn read_keys_or<T, R>(
         &mut self,
         keys: &[SettingKey<T, R>],
@@ -115,7 +116,7 @@ pub trait TableReader: Sized {
         }
     }
 
-    /// Reads a list of tables such as `[[user]]`: the tables, and the rules that they describe.
+    /// Reads a list of tables such as `[[user]]`. Returns the tables and the rules that they describe.
     fn read_list<'d, T: Default, R>(
         &mut self,
         keys: &[SettingKey<T, R>],
@@ -136,24 +137,24 @@ pub trait TableReader: Sized {
     }
 }
 
-/// In place of the default of a key that a table must have.
+/// Stands in place of the default of a key that a table must have.
 pub const REQUIRED: &str = "required";
 
-/// What a reload does with a setting that has changed.
+/// What a reload does with a change of a setting.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ReloadEffect {
-    /// It is in force at the next message.
+    /// The change applies from the next message on.
     Applied,
-    /// The same, but a second person must confirm it where the settings say so.
+    /// The change applies from the next message on. If the settings say so, a second person must confirm it first.
     Confirmed,
-    /// It needs a restart.
+    /// The change needs a restart.
     Restart,
-    /// Only a start with an empty journal reads it.
+    /// Only a start with an empty journal reads the setting.
     FirstStart,
 }
 
 impl ReloadEffect {
-    /// Its name on a page.
+    /// The name of this effect on a reference page.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -165,7 +166,7 @@ impl ReloadEffect {
     }
 }
 
-/// The rows of a page for the keys of a table.
+/// The rows of a reference page for the keys of a table.
 pub fn page_rows<'k>(table: &str, keys: impl IntoIterator<Item = &'k KeyInfo>) -> String {
     let mut rows = String::new();
     for (at, key) in keys.into_iter().enumerate() {
@@ -182,9 +183,9 @@ pub fn page_rows<'k>(table: &str, keys: impl IntoIterator<Item = &'k KeyInfo>) -
     rows
 }
 
-/// A value of a rule as the differences of a reload show it: empty where it is not set.
+/// A value of a rule in the form in which the differences of a reload show it; empty when the value is not set.
 pub trait ShownValue {
-    /// Its text.
+    /// The text of the value.
     fn shown(&self) -> String;
 }
 
@@ -218,9 +219,11 @@ macro_rules! shown {
 
 shown!(String, u8, u16, u32, u64, usize);
 
-/// Makes a list of [`SettingKey`]s. An entry is its help, then `name: Value(...), default, effect of a reload;`. A value
-/// is the field that it is written to, with what its type needs; `With` a form, the field and how it is read, `Own` a form,
-/// how it is read and how it is shown; `Plain` a form and how it is read, where no reload compares it. The file of `File` is read by whoever reads the table.
+/// Makes a list of [`SettingKey`]s. An entry has the help text, then
+/// `name: Value(...), default, effect of a reload;`. Most kinds of values name the field to which the value is
+/// written, and what their type needs. `With` has a form, the field and a function that reads the value. `Own` has a
+/// form, a function that reads the value and a function that shows it. `Plain` has a form and a function that reads
+/// the value; no reload compares it. The file of a `File` is read by the reader of the table.
 #[macro_export]
 macro_rules! keys {
     ($( $(#[doc = $help:literal])+ $name:ident: $value:ident($($args:tt)*), $default:expr, $reload:expr; )*) => {
@@ -234,7 +237,7 @@ macro_rules! keys {
             show: $crate::keys!(@show $value $($args)*),
         } ),*]
     };
-    // Keys that are words of Rust.
+    // Keys that are keywords of Rust.
     (@name do_) => { "do" };
     (@name match_) => { "match" };
     (@name type_) => { "type" };
@@ -267,7 +270,7 @@ macro_rules! keys {
             Ok(())
         }
     };
-    // Who reads the table reads the file, after all other keys.
+    // The reader of the table reads this file itself, after all other keys.
     (@read File) => { |_, _, value| value.text().map(|_| ()) };
     (@read With $form:literal, $($field:ident).+, $read:expr) => { $read };
     (@read Own $form:literal, $read:expr, $show:expr) => { $read };
@@ -286,7 +289,7 @@ macro_rules! keys {
     };
 }
 
-/// A time of a rule as settings have it; empty without one.
+/// A time of a rule in the form that settings have; empty when the time is not set.
 #[must_use]
 pub fn time_text(nanoseconds: Option<i64>) -> String {
     let time = nanoseconds.map(|it| duration_text(it.unsigned_abs()));

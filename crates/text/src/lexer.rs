@@ -1,4 +1,4 @@
-//! [`Lexer`]: words, quoted texts and signs of a line, each with its place.
+//! [`Lexer`]: splits a line into words, quoted texts and signs, each with its place.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -6,47 +6,47 @@ use alloc::vec::Vec;
 
 use crate::diagnostic::Span;
 
-/// What the words of a language look like. Blanks separate tokens.
+/// How words look in a language. Blanks separate tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Lexer {
-    /// What begins and ends a quoted text, such as `"`.
+    /// The characters that begin and end a quoted text, such as `"`.
     pub quotes: &'static [char],
-    /// How a quoted text has its quote inside.
+    /// How a quoted text can contain its own quote character.
     pub inner: InnerQuote,
-    /// Whether a quoted text is part of the word around it, so that `58="a b"` is one word.
+    /// Whether a quoted text is part of the word around it. If so, `58="a b"` is one word.
     pub is_glued: bool,
-    /// Tokens of their own wherever they stand; longer ones first.
+    /// Texts that are tokens of their own wherever they stand. Longer ones must come first.
     pub signs: &'static [&'static str],
     /// What `#` does.
     pub comments: Comments,
 }
 
-/// How a quoted text has its quote inside.
+/// How a quoted text can contain its own quote character.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum InnerQuote {
     /// Not at all.
     Never,
     /// Written twice.
     Doubled,
-    /// After a backslash, which also makes `\n`, `\r` and `\t`.
+    /// After a backslash. A backslash also makes `\n`, `\r` and `\t`.
     Escaped,
 }
 
 /// What `#` does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Comments {
-    /// It is a letter.
+    /// It is an ordinary character.
     Never,
-    /// It ends the line where a word could begin.
+    /// It begins a comment where a word could begin.
     BetweenWords,
-    /// It ends the line outside quotes.
+    /// It begins a comment everywhere outside quotes.
     Anywhere,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TokenKind {
-    /// Letters up to a blank, a sign or a quote.
+    /// Characters up to a blank, a sign or a quote.
     Word,
     /// A quoted text.
     Quoted,
@@ -54,14 +54,14 @@ pub enum TokenKind {
     Sign(&'static str),
 }
 
-/// A piece of a line.
+/// A token of a line.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LexerToken<'t> {
-    /// Its place, with the quotes.
+    /// The place of the token, quotes included.
     pub span: Span,
-    /// What it is.
+    /// The kind of the token.
     pub kind: TokenKind,
-    /// What it says, without quotes.
+    /// The text of the token, without quotes.
     pub text: Cow<'t, str>,
 }
 
@@ -79,7 +79,8 @@ impl Lexer {
     ///
     /// # Errors
     ///
-    /// The place from a quote without its closing quote on; if glued, from its word on.
+    /// The place of a quote that is not closed, up to the end. If quoted texts belong to words, the place begins with
+    /// the word.
     pub fn tokens<'t>(&self, text: &'t str) -> Result<Vec<LexerToken<'t>>, Span> {
         let mut tokens = Vec::new();
         let mut at = 0;
@@ -98,7 +99,7 @@ impl Lexer {
         }
     }
 
-    /// The token that begins at a byte.
+    /// The token that begins at a byte offset.
     fn token<'t>(&self, text: &'t str, start: usize) -> Result<LexerToken<'t>, Span> {
         let rest = &text[start..];
         let of = |kind, len, text| LexerToken {
@@ -143,7 +144,7 @@ impl Lexer {
         signs.find(|sign| rest.starts_with(**sign)).copied()
     }
 
-    /// The text of the quotes that begin at a byte, and their length.
+    /// The quoted text that begins at a byte offset, and its length with the quotes.
     fn quoted<'t>(&self, text: &'t str, start: usize) -> Result<(Cow<'t, str>, usize), Span> {
         let rest = &text[start..];
         let mut letters = rest.char_indices();
@@ -169,7 +170,7 @@ impl Lexer {
     }
 }
 
-/// The first word of a line, and the rest without the blanks around it.
+/// The first word of a line, and the rest of the line without blanks at its ends.
 #[must_use]
 pub fn first_word(text: &str) -> (&str, &str) {
     let text = text.trim();
@@ -177,7 +178,8 @@ pub fn first_word(text: &str) -> (&str, &str) {
     (word, rest.trim_start())
 }
 
-/// The words of a line, each with what is before and after its `=`; without one, a key without a value.
+/// The words of a line. For each: the word, the text before its `=`, and the text after it. A word without `=` is a
+/// key without a value.
 pub fn pairs(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let words = text.split_whitespace();
     words.map(|word| {

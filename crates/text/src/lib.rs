@@ -1,4 +1,4 @@
-//! Texts that people write: read by one set of functions, with the same units and the same kind of mistake.
+//! Texts that people write. One set of functions reads them all, with the same units and the same kind of mistakes.
 //!
 //! ```text
 //!   file > TomlTable > TomlValue > number, duration, word, list      or a Diagnostic: place, mistake, hint
@@ -8,9 +8,9 @@
 //!   line > Lexer > LexerToken: word, quoted text, sign                     or the place of an open quote
 //! ```
 //!
-//! A [`SettingKey`] is the one place where a setting is declared: the reader, the list of known keys in a mistake, the
-//! comparison of two files at a reload and the reference page are made from it. [`nearest`] finds the name that was
-//! probably meant, [`duration`] and [`bytes`] read units.
+//! A [`SettingKey`] is the only place where a setting is declared. The reader, the list of known keys in a mistake,
+//! the comparison of two files at a reload and the reference page are all made from it. [`nearest`] finds the name
+//! that was probably meant, and [`duration`] and [`bytes`] read units.
 //!
 //! ```
 //! use fixwire_text::{duration, nearest};

@@ -1,12 +1,13 @@
-//! Which name was probably meant, and lists of names in a sentence.
+//! Finds the name that was probably meant, and makes lists of names for a sentence.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Maximum length of a name that others are compared with, in characters.
+/// Maximum length in characters of a name that is compared with others.
 const LONGEST: usize = 64;
 
-/// The first of the names that are most like a text, ignoring case: at most a third of the letters of the longer one differ.
+/// The name that is most like a text, ignoring case; the first one if several are equally alike. At most a third of
+/// the letters of the longer text may differ.
 pub fn nearest<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     if text.len() > 4 * LONGEST {
         return None;
@@ -22,8 +23,8 @@ pub fn nearest<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Opti
     best.map(|(_, name)| name)
 }
 
-/// Number of characters to change, add, remove or swap with the next one to make one name of another, ignoring case;
-/// `usize::MAX` for names of more than 64 characters.
+/// Number of changes that make one name the other, ignoring case. A change is one character changed, added, removed
+/// or swapped with the next one. `usize::MAX` for names of more than 64 characters.
 #[must_use]
 pub fn distance(one: &str, other: &str) -> usize {
     let plain = |text: &str| -> Vec<char> { text.to_ascii_lowercase().chars().collect() };
@@ -48,7 +49,7 @@ pub fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
-/// `a, b, or c`: what may be written.
+/// The names that may be written, as in `a, b, or c`.
 #[must_use]
 pub fn listed(names: &[&str]) -> String {
     match names.split_last() {

@@ -1,4 +1,4 @@
-//! Tables of TOML, whose values are read by their type.
+//! Tables of TOML. Their values are read by type.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,10 +12,10 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::names::{listed, nearest};
 use crate::units;
 
-/// Maximum length of a text, in bytes.
+/// Maximum length of a text value, in bytes.
 const TEXT_MAX: usize = 255;
 
-/// A file of TOML.
+/// A TOML file.
 #[derive(Debug, Default)]
 pub struct TomlFile<'d>(DeTable<'d>);
 
@@ -24,7 +24,7 @@ impl<'d> TomlFile<'d> {
     ///
     /// # Errors
     ///
-    /// It is not TOML.
+    /// The text is not TOML.
     pub fn parse(text: &'d str) -> Result<Self, Diagnostic> {
         let table = DeTable::parse(text).map_err(|error| {
             let span = error.span().map(Span::from).unwrap_or_default();
@@ -33,7 +33,7 @@ impl<'d> TomlFile<'d> {
         table.map(|table| Self(table.into_inner()))
     }
 
-    /// All its tables.
+    /// The table with all keys of the file.
     #[must_use]
     pub fn root(&self) -> TomlTable<'_> {
         TomlTable::of_file(&self.0)
@@ -49,12 +49,12 @@ pub struct TomlTable<'d> {
     keys: &'d DeTable<'d>,
 }
 
-/// The value of a key, with the table in which it stands.
+/// The value of a key, with the table that contains the key.
 #[derive(Clone, Copy, Debug)]
 pub struct TomlValue<'d> {
     /// The key.
     pub key: &'d str,
-    /// The key's place in the file.
+    /// The place of the key in the file.
     pub key_span: Span,
     /// Byte offset of the value in the file.
     pub at: usize,
@@ -64,19 +64,19 @@ pub struct TomlValue<'d> {
     value: &'d DeValue<'d>,
 }
 
-/// A value that is neither a table nor a list, as it is written.
+/// A value that is neither a table nor a list, as it is written in the file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum TomlScalar<'d> {
     /// A text, without its quotes.
     Text(&'d str),
     /// A whole number.
     Integer {
-        /// Its digits, with a sign.
+        /// The digits of the number, with a sign if there is one.
         digits: &'d str,
-        /// 10, or the base of `0x`, `0o` and `0b`.
+        /// The base of the number: 10, or the base that `0x`, `0o` or `0b` stands for.
         radix: u32,
     },
-    /// A number with decimals or an exponent.
+    /// A number with a decimal point or an exponent.
     Float(&'d str),
     /// `true` or `false`.
     Flag(bool),
@@ -85,19 +85,19 @@ pub enum TomlScalar<'d> {
 }
 
 impl<'d> TomlTable<'d> {
-    /// The tables of a file.
+    /// The outermost table of a file.
     fn of_file(keys: &'d DeTable<'d>) -> Self {
         let (at, end) = (0, 0);
         Self { at, end, keys }
     }
 
-    /// The table's place in the file: of `[[user]]`, its line.
+    /// The place of the table in the file. For `[[user]]` this is the line with the brackets.
     #[must_use]
     pub fn span(&self) -> Span {
         Span::from(self.at..self.end)
     }
 
-    /// All keys with their values, in the order of the alphabet.
+    /// All keys with their values, in alphabetical order.
     pub fn entries(&self) -> impl Iterator<Item = TomlValue<'d>> + use<'d> {
         let table = *self;
         table.keys.iter().map(move |(key, value)| {
@@ -120,13 +120,13 @@ impl<'d> TomlTable<'d> {
         self.keys.contains_key(key)
     }
 
-    /// Byte offset of the value of a key; 0 without it.
+    /// Byte offset of the value of a key; 0 when the table does not have the key.
     #[must_use]
     pub fn place(&self, key: &str) -> usize {
         self.get(key).map_or(0, |value| value.at)
     }
 
-    /// All keys that are not known, as mistakes.
+    /// A mistake for each key that is not known.
     pub fn unknown(&self, known: impl Iterator<Item = &'static str>) -> Vec<Diagnostic> {
         let mut names: Vec<&str> = known.collect();
         names.sort_unstable();
@@ -142,7 +142,7 @@ impl<'d> TomlTable<'d> {
     }
 }
 
-/// The tables of a list such as `[[account]]`; none without the key.
+/// The tables of a list such as `[[account]]`; none when the file does not have the list.
 pub fn tables<'d>(
     list: Option<TomlValue<'d>>,
     name: &str,
@@ -178,7 +178,7 @@ impl<'d> TomlValue<'d> {
         }
     }
 
-    /// A value that stands in no file, such as a default.
+    /// A value that is in no file, such as a default.
     pub(crate) fn detached(key: &'d str, value: &'d DeValue<'d>, none: &'d DeTable<'d>) -> Self {
         Self {
             key,
@@ -190,18 +190,18 @@ impl<'d> TomlValue<'d> {
         }
     }
 
-    /// The value's place in the file.
+    /// The place of the value in the file.
     #[must_use]
     pub fn span(&self) -> Span {
         Span::from(self.at..self.end)
     }
 
-    /// A mistake in the value.
+    /// A mistake at the place of the value.
     pub fn wrong(&self, what: impl Into<String>, hint: impl Into<String>) -> Diagnostic {
         Diagnostic::of(self.span(), what, hint)
     }
 
-    /// The items of a list, each under the list's key.
+    /// The items of a list, each with the key of the list.
     #[must_use]
     pub fn items(&self) -> Option<impl ExactSizeIterator<Item = TomlValue<'d>> + use<'d>> {
         let list = *self;
@@ -209,11 +209,11 @@ impl<'d> TomlValue<'d> {
         Some(items.map(move |item| Self::new(list.key, list.key_span, item, list.table)))
     }
 
-    /// A table.
+    /// The value as a table.
     ///
     /// # Errors
     ///
-    /// As all that read a value: it is of another type or out of its range.
+    /// A mistake, as with all functions that read a value: the value has another type or is out of range.
     pub fn table(&self) -> Result<TomlTable<'d>, Diagnostic> {
         match self.value {
             DeValue::Table(keys) => {
@@ -230,7 +230,7 @@ impl<'d> TomlValue<'d> {
         }
     }
 
-    /// The value as it is written; `None` for a table or a list.
+    /// The value as it is written in the file; `None` for a table or a list.
     #[must_use]
     pub fn scalar(&self) -> Option<TomlScalar<'d>> {
         Some(match self.value {
@@ -246,7 +246,7 @@ impl<'d> TomlValue<'d> {
         })
     }
 
-    /// Whether two values are written alike, wherever they stand.
+    /// Whether two values are written in the same way, wherever they are.
     #[must_use]
     pub fn is_same(&self, other: &TomlValue<'_>) -> bool {
         let are =
@@ -266,13 +266,13 @@ impl<'d> TomlValue<'d> {
         }
     }
 
-    /// The text, if it is one.
+    /// The value as a text; `None` when it is not a text.
     #[must_use]
     pub fn string(&self) -> Option<&'d str> {
         self.value.as_str()
     }
 
-    /// The digits of a number, written with or without quotes; any other text as it is.
+    /// The digits of a number, written with or without quotes. Any other text is returned as it is.
     #[must_use]
     pub fn digits(&self) -> Option<&'d str> {
         match self.scalar()? {
@@ -282,11 +282,11 @@ impl<'d> TomlValue<'d> {
         }
     }
 
-    /// A text of 1 to 255 bytes.
+    /// The value as a text of 1 to 255 bytes.
     ///
     /// # Errors
     ///
-    /// It is not one.
+    /// The value is not such a text.
     pub fn text(&self) -> Result<&'d str, Diagnostic> {
         let text = self.string();
         let fits = text.filter(|text| (1..=TEXT_MAX).contains(&text.len()));
@@ -301,11 +301,11 @@ impl<'d> TomlValue<'d> {
         })
     }
 
-    /// What a text stands for.
+    /// What the text of the value stands for.
     ///
     /// # Errors
     ///
-    /// It is no text, or stands for nothing: then `hint` says what to write.
+    /// The value is not a text, or its text stands for nothing. In this case `hint` says what to write.
     pub fn parsed<T>(
         &self,
         read: impl FnOnce(&'d str) -> Option<T>,
@@ -316,11 +316,11 @@ impl<'d> TomlValue<'d> {
         read(text).ok_or_else(|| self.wrong(format!("{} = \"{text}\" {what}", self.key), hint))
     }
 
-    /// A list of texts, each with its byte offset; items of another type are left out.
+    /// The texts of a list, each with its byte offset. Items of another type are left out.
     ///
     /// # Errors
     ///
-    /// It is no list.
+    /// The value is not a list.
     pub fn texts(
         &self,
         mistakes: &mut Vec<Diagnostic>,
@@ -339,14 +339,15 @@ impl<'d> TomlValue<'d> {
         Ok(texts)
     }
 
-    /// A list of whole numbers, each with its byte offset; `None` for an item of another type. `None` when it is no list.
+    /// The whole numbers of a list, each with its byte offset. An item of another type is `None`. The result is
+    /// `None` when the value is not a list.
     #[must_use]
     pub fn numbers(&self) -> Option<Vec<(usize, Option<u64>)>> {
         let items = self.items()?;
         Some(items.map(|item| (item.at, item.whole())).collect())
     }
 
-    /// A whole number without quotes, if it is one.
+    /// The value as a whole number without quotes; `None` when it is not one.
     #[must_use]
     pub fn whole(&self) -> Option<u64> {
         match self.scalar()? {
@@ -355,21 +356,21 @@ impl<'d> TomlValue<'d> {
         }
     }
 
-    /// A number from 0 to `most`.
+    /// The value as a number from 0 to `most`.
     ///
     /// # Errors
     ///
-    /// It is not one.
+    /// The value is not such a number.
     pub fn number(&self, most: usize) -> Result<usize, Diagnostic> {
         let number = self.number_within(0..=most as u64)?;
         Ok(number as usize)
     }
 
-    /// A number within bounds.
+    /// The value as a number within bounds.
     ///
     /// # Errors
     ///
-    /// It is not one.
+    /// The value is not such a number.
     pub fn number_within(&self, bounds: RangeInclusive<u64>) -> Result<u64, Diagnostic> {
         let number = self.whole().filter(|number| bounds.contains(number));
         number.ok_or_else(|| {
@@ -379,11 +380,11 @@ impl<'d> TomlValue<'d> {
         })
     }
 
-    /// A number of bytes within bounds: `65536`, or with a unit in quotes.
+    /// The value as a number of bytes within bounds. It is written as `65536`, or with a unit in quotes.
     ///
     /// # Errors
     ///
-    /// It is not one.
+    /// The value is not such a number.
     pub fn bytes(&self, bounds: RangeInclusive<u64>) -> Result<u64, Diagnostic> {
         let bytes = self.whole().or_else(|| units::bytes(self.string()?));
         bytes.filter(|bytes| bounds.contains(bytes)).ok_or_else(|| {
@@ -399,11 +400,11 @@ impl<'d> TomlValue<'d> {
         })
     }
 
-    /// `true` or `false`.
+    /// The value as `true` or `false`.
     ///
     /// # Errors
     ///
-    /// It is neither.
+    /// The value is neither of the two.
     pub fn flag(&self) -> Result<bool, Diagnostic> {
         match self.value {
             DeValue::Boolean(is) => Ok(*is),
@@ -411,11 +412,11 @@ impl<'d> TomlValue<'d> {
         }
     }
 
-    /// What a word stands for.
+    /// What the word in the value stands for.
     ///
     /// # Errors
     ///
-    /// It is none of the words.
+    /// The value is not one of the words.
     pub fn choice<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Diagnostic> {
         let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         let Some(text) = self.string() else {
@@ -429,11 +430,11 @@ impl<'d> TomlValue<'d> {
         })
     }
 
-    /// A duration of `least` to `most` nanoseconds.
+    /// The value as a duration of `least` to `most` nanoseconds.
     ///
     /// # Errors
     ///
-    /// It is no duration or out of its range: then `hint` says what to write.
+    /// The value is not a duration, or is out of range. In this case `hint` says what to write.
     pub fn duration(&self, least: u64, most: u64, hint: &str) -> Result<u64, Diagnostic> {
         let read = |text: &str| units::duration(text).filter(|it| (least..=most).contains(it));
         self.parsed(read, "is not a time", hint)

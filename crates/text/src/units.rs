@@ -12,18 +12,18 @@ const TIMES: [(&str, u64); 4] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// The most decimals that a duration may have.
+/// Maximum number of decimals of a duration.
 const DECIMALS: usize = 3;
 
-/// A whole number of digits only: no sign, no blanks.
+/// A whole number. The text must consist of digits, without a sign or blanks.
 #[must_use]
 pub fn number(text: &str) -> Option<u64> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok())?
 }
 
-/// A duration of whole milliseconds such as `500ms`, `1.5s`, `2m` or `1h30m`, in nanoseconds. Each number has its unit,
-/// in upper or lower case.
+/// A duration such as `500ms`, `1.5s`, `2m` or `1h30m`, in nanoseconds. It must be a whole number of milliseconds.
+/// Each number has a unit, in upper or lower case.
 #[must_use]
 pub fn duration(text: &str) -> Option<u64> {
     let (mut rest, mut sum) = (text, 0_u64);
@@ -42,7 +42,8 @@ pub fn duration(text: &str) -> Option<u64> {
     (!text.is_empty() && sum.is_multiple_of(MILLI)).then_some(sum)
 }
 
-/// A number with at most this many decimals, such as `1.5`, in units of the last one: no sign, no blanks.
+/// A number such as `1.5` with at most this many decimals, counted in units of the last decimal. There may be no sign
+/// and no blanks.
 #[must_use]
 pub fn decimal(text: &str, decimals: usize) -> Option<u128> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
@@ -56,7 +57,7 @@ pub fn decimal(text: &str, decimals: usize) -> Option<u128> {
         .checked_add(part.into())
 }
 
-/// A duration as settings have it: `5s`, `500ms`.
+/// A duration in the form that settings have: `5s`, `500ms`.
 #[must_use]
 pub fn duration_text(nanoseconds: u64) -> String {
     let millis = nanoseconds / MILLI;
@@ -66,7 +67,7 @@ pub fn duration_text(nanoseconds: u64) -> String {
     }
 }
 
-/// A number of bytes: `65536`, `64K`, `16M`, `1G`, also `64KB`; K is 1024.
+/// A number of bytes: `65536`, `64K`, `16M`, `1G`, also `64KB`. K stands for 1024.
 #[must_use]
 pub fn bytes(text: &str) -> Option<u64> {
     let text = text.strip_suffix(['b', 'B']).unwrap_or(text);
@@ -81,7 +82,7 @@ pub fn bytes(text: &str) -> Option<u64> {
     number(digits.trim_end())?.checked_mul(scale)
 }
 
-/// A number of bytes with its largest unit: `64K`, `1000`.
+/// A number of bytes with the largest unit that divides it: `64K`, `1000`.
 pub(crate) fn bytes_text(bytes: u64) -> String {
     let units = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
     let unit = units
