@@ -1,4 +1,4 @@
-//! Wraps a host in another one, for measurements and for fault injection.
+//! Wraps a host in another host, for measurements and for fault injection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use fixwire_protocol::{Message, Nanos, Now, Outbox};
 use crate::transport::Transport;
 use crate::{ConnId, Dial, Host, ListenerId, Mark, PeerInfo, Ready, SocketOptions, WakeUp};
 
-/// A host that changes some methods of an inner host: it is a [`Host`] that forwards all others.
+/// A host that changes some methods of an inner host. It is a [`Host`] that forwards all other methods.
 ///
 /// ```text
 /// engine > Host::write > HostAround::on_write, when the host around has one > Host::write of the host within
@@ -21,7 +21,7 @@ pub trait HostAround {
     /// The inner host.
     fn within(&self) -> &Self::Within;
 
-    /// The inner host, for changes.
+    /// The inner host, for methods that change it.
     fn within_mut(&mut self) -> &mut Self::Within;
 
     /// Replaces [`Host::now`].
@@ -34,7 +34,7 @@ pub trait HostAround {
     ///
     /// # Errors
     ///
-    /// See there.
+    /// As for [`Host::read`].
     #[inline]
     fn on_read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
         self.within_mut().read(conn, into)
@@ -44,7 +44,7 @@ pub trait HostAround {
     ///
     /// # Errors
     ///
-    /// See there.
+    /// As for [`Host::write`].
     #[inline]
     fn on_write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         self.within_mut().write(conn, bytes)
@@ -78,14 +78,14 @@ pub trait HostAround {
     ///
     /// # Errors
     ///
-    /// See there.
+    /// As for [`Host::poll`].
     #[inline]
     fn on_poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         self.within_mut().poll(wait, ready)
     }
 }
 
-// Every method of a host, including those with a default.
+// Every method of a host is here, including those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl<H: HostAround> Host for H {
     #[inline]

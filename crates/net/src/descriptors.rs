@@ -1,7 +1,8 @@
-//! File descriptors: the number that the settings may need, and the restrictions when they run short.
+//! File descriptors: how many the settings may need, and what is refused when few are left.
 //!
-//! The system numbers descriptors from zero and assigns the lowest free one, so the number of a new one shows how many
-//! are left below the limit. The last ones are reserved for essential uses of the engine:
+//! The system numbers descriptors from zero and always gives the lowest free number. So the number of a new
+//! descriptor shows how many are left below the limit. The last ones are reserved for purposes that the engine cannot
+//! do without:
 //!
 //! ```text
 //!   0 ............................ limit - reserve ....... limit - reserve / 2 ....... limit
@@ -15,20 +16,20 @@ use std::os::fd::{AsFd, AsRawFd};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Maximum number of reserved descriptors; of a low limit, an eighth.
+/// Maximum number of reserved descriptors. If the limit is low, an eighth of it is reserved.
 const RESERVE: u64 = 64;
-/// Maximum number of descriptors of this process; `u64::MAX` for no limit.
+/// Maximum number of descriptors of this process; `u64::MAX` when there is no limit.
 #[must_use]
 pub fn limit() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Raises the limit of this process to the maximum without privileges (`ulimit -Hn`), and returns the new limit.
-/// Programs that still call `select` must not do so.
+/// Raises the limit of this process to the maximum that needs no privileges (`ulimit -Hn`), and returns the new
+/// limit. Programs that still call `select` must not call this function.
 ///
 /// # Errors
 ///
-/// When the system call fails.
+/// The error when the system call fails.
 pub fn raise_limit() -> io::Result<u64> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(
@@ -41,20 +42,20 @@ pub fn raise_limit() -> io::Result<u64> {
     Ok(limit())
 }
 
-/// The purpose of a descriptor.
+/// What a descriptor is used for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Purpose {
     /// An accepted connection or a connection attempt.
     Connection,
-    /// A log file; a log that cannot be written waits and continues later.
+    /// A log file. A log that cannot be written waits and continues later.
     Log,
 }
 
-/// Whether a new descriptor is outside the reserve. If not, it must be closed again.
+/// Checks that a new descriptor is outside the reserve. If it is not, the caller must close it again.
 ///
 /// # Errors
 ///
-/// The system's text for "Too many open files".
+/// The error with the system's text for "Too many open files".
 pub fn check_reserve(new: impl AsFd, purpose: Purpose) -> io::Result<()> {
     let new = u64::try_from(new.as_fd().as_raw_fd()).unwrap_or(0);
     match new < last_for(purpose, limit()) {
@@ -63,7 +64,7 @@ pub fn check_reserve(new: impl AsFd, purpose: Purpose) -> io::Result<()> {
     }
 }
 
-/// The first descriptor above the limit.
+/// The lowest descriptor number that this purpose may not use.
 #[must_use]
 pub fn last_for(purpose: Purpose, limit: u64) -> u64 {
     let reserve = (limit / 8).min(RESERVE);
@@ -73,16 +74,16 @@ pub fn last_for(purpose: Purpose, limit: u64) -> u64 {
     }
 }
 
-/// The settings may need more descriptors than available.
+/// The settings may need more descriptors than there are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Shortage {
-    /// The number that they may need, including those reserved for the journal.
+    /// The number of descriptors that the settings may need, including those reserved for the journal.
     pub needed: u64,
     /// The limit.
     pub limit: u64,
-    /// Number of template sessions that fit; no more are created.
+    /// Number of sessions from templates for which there are descriptors; no more are created.
     pub dynamic: u64,
-    /// Whether all configured sessions can be connected at once.
+    /// Whether there are enough descriptors to connect all configured sessions at once.
     pub configured_fit: bool,
 }
 

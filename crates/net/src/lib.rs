@@ -1,7 +1,7 @@
-//! The world below the engine: clocks and sockets.
+//! The layer between the engine and the system: clocks and sockets.
 //!
-//! The engine is generic over its [`Host`]: [`Os`] is the operating system, a simulator is another. Everything is
-//! non-blocking except [`Host::poll`], which may sleep.
+//! The engine is generic over its [`Host`]. [`Os`] is the operating system; a simulator is another host. No method
+//! blocks except [`Host::poll`], which may sleep.
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +26,7 @@ pub use wake_up::WakeUp;
 use crate::tls::PeerCertificate;
 use crate::transport::Transport;
 
-/// A connection of the host: an index, which is reused after [`Host::close`].
+/// A connection of the host. The value is an index, which is reused after [`Host::close`].
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ConnId(pub u32);
 
@@ -37,9 +37,9 @@ pub struct ListenerId(pub u32);
 /// Idle strategy of the engine's thread.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Wait {
-    /// Polls at once: the shortest response time; one core is always busy.
+    /// Polls again at once. This gives the shortest response time, and keeps one core always busy.
     Spin,
-    /// Offers the core to other threads, then polls.
+    /// Offers the core to other threads and then polls.
     Yield,
     /// Sleeps until a socket is ready, a timer is due or a command arrives.
     #[default]
@@ -51,11 +51,11 @@ pub enum Wait {
 pub enum Ready {
     /// A connection may be waiting.
     Accept(ListenerId),
-    /// [`Host::read`] may have data, or the end of the stream or an error.
+    /// [`Host::read`] may return data, the end of the stream or an error.
     Read(ConnId),
-    /// A connection whose last write was partial accepts more.
+    /// A connection accepts more data after a partial write.
     Write(ConnId),
-    /// A connection attempt has succeeded or failed: [`Host::dialled`] reports it.
+    /// A connection attempt has succeeded or failed. [`Host::dialled`] gives the result.
     Dialled(ConnId),
 }
 
@@ -64,7 +64,7 @@ pub enum Ready {
 pub struct SocketOptions {
     /// TCP_NODELAY.
     pub nodelay: bool,
-    /// SO_SNDBUF, bytes; `None` for the system default, as below.
+    /// SO_SNDBUF in bytes. In this field and the fields below, `None` means the system default.
     pub send_buffer: Option<usize>,
     /// SO_RCVBUF, bytes.
     pub receive_buffer: Option<usize>,
@@ -81,7 +81,7 @@ pub struct SocketOptions {
 }
 
 impl SocketOptions {
-    /// Sets all options except TCP_NODELAY and SO_BUSY_POLL, which need an established connection.
+    /// Sets all options except TCP_NODELAY and SO_BUSY_POLL. These two need an established connection.
     fn set(&self, socket: &socket2::Socket) -> io::Result<()> {
         if let Some(bytes) = self.send_buffer {
             socket.set_send_buffer_size(bytes)?;
@@ -108,7 +108,7 @@ impl SocketOptions {
         Ok(())
     }
 
-    /// Sets SO_BUSY_POLL, for which the system may require a capability.
+    /// Sets SO_BUSY_POLL. The system may require a capability for this.
     fn set_busy_poll(&self, socket: &socket2::Socket) -> io::Result<()> {
         let Some(micros) = self.busy_poll else {
             return Ok(());
@@ -125,14 +125,14 @@ impl SocketOptions {
     }
 }
 
-/// A connection to make.
+/// What is needed to make a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Dial<'a> {
-    /// A host name or address.
+    /// The host name or address to connect to.
     pub host: &'a str,
-    /// Its port.
+    /// The port to connect to.
     pub port: u16,
-    /// The local address; `None` for the system's choice.
+    /// The local address; `None` if the system chooses it.
     pub local: Option<SocketAddr>,
     /// Proxy and TLS.
     pub transport: &'a Transport,
@@ -140,12 +140,13 @@ pub struct Dial<'a> {
     pub options: &'a SocketOptions,
 }
 
-/// Facts about the other end of a connection, in addition to its address.
+/// What is known about the peer of a connection, in addition to its address.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PeerInfo<'a> {
-    /// The client announced by a load balancer, if any; the outer `None` until its PROXY header has arrived.
+    /// The client that a load balancer announces, if it announces one. The outer `None` means that the PROXY header
+    /// has not arrived yet.
     pub announced: Option<Option<SocketAddr>>,
-    /// Its certificate, once verified by TLS.
+    /// The certificate of the peer, after TLS has verified it.
     pub certificate: Option<&'a PeerCertificate>,
 }
 
@@ -157,19 +158,19 @@ pub struct PeerInfo<'a> {
 /// something is sent otherwise:                                  Sealed > Journalled
 /// ```
 ///
-/// A message that is not delivered to the application only has `Parsed` and `Checked`. [`Host::write`] follows, once
-/// for all effects of a read.
+/// A message that is not delivered to the application only has the marks `Parsed` and `Checked`. [`Host::write`]
+/// follows, once for everything that a read has caused.
 #[derive(Clone, Copy, Debug)]
 pub enum Mark<'a> {
-    /// Framed and decoded this message.
+    /// The engine has framed and decoded this message.
     Parsed(&'a Message<'a>),
-    /// Checked it: session layer and dictionary.
+    /// The engine has checked the message: session layer and dictionary.
     Checked,
-    /// The application has returned.
+    /// The application's callback for the message has returned.
     Answered,
-    /// Sealed the messages in the outbox from this entry on.
+    /// The engine has sealed the messages in the outbox from this entry on.
     Sealed(&'a Outbox, usize),
-    /// Appended their record to the journal.
+    /// The engine has appended the record of the messages to the journal.
     Journalled,
 }
 
@@ -178,41 +179,42 @@ pub trait Host {
     /// The two clocks.
     fn now(&mut self) -> Now;
 
-    /// Listens on an address; returns it with the port chosen for port 0. TLS and PROXY headers of the transport are
-    /// handled inside [`read`](Host::read).
+    /// Listens on an address. Returns the address; if its port is 0, with the port that the system has chosen. TLS
+    /// and PROXY headers of the transport are handled inside [`read`](Host::read).
     ///
     /// # Errors
     ///
-    /// System errors: address in use, not local, not permitted.
+    /// An error of the system: the address is in use, is not local, or is not permitted.
     fn listen(
         &mut self,
         at: SocketAddr,
         transport: &Transport,
     ) -> io::Result<(ListenerId, SocketAddr)>;
 
-    /// Accepts one waiting connection; `None` without any.
+    /// Accepts one connection that is waiting; `None` when none is waiting.
     ///
     /// # Errors
     ///
-    /// System errors, for example too many open files. The listener stays usable.
+    /// An error of the system, for example too many open files. The listener can still be used.
     fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>>;
 
-    /// Starts to connect; [`Ready::Dialled`] follows when the connection is established, including proxy and TLS.
+    /// Starts to connect. [`Ready::Dialled`] follows when the connection is established, after any proxy and TLS
+    /// handshakes, or when the attempt has failed.
     ///
     /// # Errors
     ///
-    /// When it cannot be started.
+    /// An error when the attempt cannot be started.
     fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId>;
 
-    /// Result of [`dial`](Host::dial): the peer's address. After an error the connection must
-    /// still be closed.
+    /// The result of [`dial`](Host::dial): the address of the peer. After an error the caller must still close the
+    /// connection.
     ///
     /// # Errors
     ///
-    /// The error; `WouldBlock` when the outcome is not known yet.
+    /// The error of the attempt; `WouldBlock` when the result is not known yet.
     fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr>;
 
-    /// Facts about the other end, in addition to the address from [`accept`](Host::accept) or
+    /// What is known about the peer in addition to the address from [`accept`](Host::accept) or
     /// [`dialled`](Host::dialled).
     fn peer(&self, conn: ConnId) -> PeerInfo<'_> {
         let _ = conn;
@@ -226,57 +228,61 @@ pub trait Host {
     ///
     /// # Errors
     ///
-    /// System errors; the connection stays usable.
+    /// An error of the system. The connection can still be used.
     fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()>;
 
-    /// Reads received data: returns its length, 0 at the end of the stream.
+    /// Reads received data. Returns the number of bytes, which is 0 at the end of the stream.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` when nothing has arrived; anything else ends the connection.
+    /// `WouldBlock` when no data has arrived. Any other error ends the connection.
     fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize>;
 
-    /// Writes a first part of the bytes; returns its length. After a partial write, [`Ready::Write`] follows.
+    /// Writes as many of the bytes as the connection accepts, and returns their number. After a partial write,
+    /// [`Ready::Write`] follows.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` when nothing was accepted; any other error ends the connection.
+    /// `WouldBlock` when the connection accepts nothing. Any other error ends the connection.
     fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Whether the system has accepted everything passed to [`write`](Host::write). If not, as with TLS,
-    /// [`Ready::Write`] follows as soon as it has; a close before that drops the rest.
+    /// Whether the system has accepted everything that was passed to [`write`](Host::write). If not, which happens
+    /// with TLS, [`Ready::Write`] follows when it has. A close before that drops the rest.
     fn is_flushed(&self, conn: ConnId) -> bool {
         let _ = conn;
         true
     }
 
-    /// Stops reporting a connection as readable until this is undone; received data is reported then. A host may ignore
-    /// this at the cost of time.
+    /// Stops reporting a connection as readable until `held` is false again. Data that has arrived is reported then.
+    /// A host may ignore this call; that only costs time.
     fn hold(&mut self, _conn: ConnId, _held: bool) {}
 
-    /// A message of a session was handled: the record of it and its effects is committed, and none of its effects is
-    /// written yet. The resulting messages are in the outbox from entry `from` on. For hosts that measure.
+    /// Called after a message of a session was handled: the record of the message and its effects is committed, and
+    /// nothing that it caused has been written yet. The messages that it caused are in the outbox from entry `from`
+    /// on. This is for hosts that measure.
     #[inline]
     fn handled(&mut self, _message: &Message<'_>, _outbox: &Outbox, _from: usize) {}
 
-    /// The same for a frame of a link.
+    /// As [`Host::handled`], for a frame of a link.
     #[inline]
     fn handled_frame(&mut self, _frame: &[u8], _outbox: &Outbox, _from: usize) {}
 
-    /// The engine has completed a step of the work on a message. For hosts that measure; free of cost otherwise.
+    /// Called when the engine has completed a step of the work on a message. This is for hosts that measure; in other
+    /// hosts it costs nothing.
     #[inline]
     fn mark(&mut self, _mark: Mark<'_>) {}
 
-    /// Closes a connection after the data already written.
+    /// Closes a connection after the data that was already written.
     fn close(&mut self, conn: ConnId);
 
-    /// Collects the ready items into `ready`, which is cleared first. Waits at most `wait` if nothing is ready.
+    /// Collects what is ready in `ready`, which is cleared first. When nothing is ready, waits at most for the time
+    /// `wait`.
     ///
     /// # Errors
     ///
-    /// System errors; the engine cannot continue.
+    /// An error of the system. The engine cannot continue after it.
     fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()>;
 
-    /// A function that ends a running or the next [`poll`](Host::poll) at once.
+    /// A function that ends the current or the next [`poll`](Host::poll) at once.
     fn wake_up(&self) -> WakeUp;
 }

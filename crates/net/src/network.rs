@@ -1,4 +1,4 @@
-//! IP networks: addresses with the same prefix, and lists of them.
+//! IP networks and lists of them. A network is all addresses with the same prefix.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,19 +6,19 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 
-/// Addresses with a common prefix: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`.
+/// All addresses with the same prefix: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Network(IpNet);
 
 impl Network {
-    /// Whether it contains an address. An IPv4 address received on an IPv6 socket counts as IPv4.
+    /// Whether the network contains an address. An IPv4 address that was received on an IPv6 socket counts as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
     }
 }
 
-/// Text that is neither an address nor a network.
+/// The text is neither an address nor a network.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NetworkError;
 
@@ -51,7 +51,7 @@ impl FromStr for Network {
     }
 }
 
-/// Whether a list allows an address; an empty list allows all.
+/// Whether a list allows an address. An empty list allows all addresses.
 pub fn allows(list: &[Network], address: IpAddr) -> bool {
     list.is_empty() || list.iter().any(|network| network.contains(address))
 }

@@ -1,9 +1,9 @@
-//! The operating system: non-blocking sockets, polled by epoll or simply tried.
+//! The operating system as a host. Its sockets do not block; they are polled by epoll, or read without polling.
 //!
-//! An engine that never sleeps and has few connections reads all of them each turn without polling: one system call
-//! between the peer's bytes and the parser. These connections are not registered with the poller, which saves work for
-//! each packet; it is polled every [`DIRECT_TURNS`] turns for new connections. Otherwise one poll a turn reports the
-//! ready connections.
+//! If the engine never sleeps and has few connections, it reads all of them in each turn without polling. Then there
+//! is only one system call between the peer's bytes and the parser. These connections are not registered with the
+//! poller, which saves work for each packet. The poller is asked every [`DIRECT_TURNS`] turns for new connections. In
+//! all other cases one poll in each turn reports which connections are ready.
 
 mod announce;
 mod dial;
@@ -35,28 +35,29 @@ use crate::descriptors::{Purpose, check_reserve};
 use crate::tls::Tls;
 use crate::transport::Transport;
 
-/// Maximum number of connections that are read without polling.
+/// Maximum number of connections at which they are read without polling.
 const DIRECT_CONNECTIONS: usize = 8;
-/// Turns between two polls while reading directly.
+/// Number of turns between two polls while connections are read without polling.
 const DIRECT_TURNS: u32 = 128;
-/// Number of unread bytes of a closing connection that are discarded, so that closing does not reset it.
+/// Maximum number of unread bytes that are discarded when a connection is closed. Otherwise closing would reset the
+/// connection.
 const DRAIN: usize = 64 << 10;
 
-/// Nanoseconds for which one reading of the wall clock is used: a change of the clock is noticed after this, and a
-/// spinning turn reads one clock instead of two.
+/// Time in nanoseconds for which one reading of the wall clock is used. A change of the wall clock is noticed after
+/// this time at the latest, and most turns of a spinning engine read one clock instead of two.
 const SYNC_CLOCKS: u64 = 500_000;
 
-/// Number of connections that the system completes while the engine is busy.
+/// Number of connections that the system completes while the engine does not accept them.
 const BACKLOG: i32 = 1024;
 
 const WAKE: Token = Token(usize::MAX);
-/// First token of listeners; connections have lower ones.
+/// Token of the first listener. Tokens of connections are lower.
 const LISTENERS: usize = 1 << 40;
 
 /// Sockets, clocks and files of the operating system.
 pub struct Os {
     start: Instant,
-    /// When the wall clock was last read.
+    /// Both clocks when the wall clock was last read.
     synced: Now,
     poll: Poll,
     events: Events,
@@ -65,22 +66,22 @@ pub struct Os {
     turns: u32,
     sockets: Vec<Option<Socket>>,
     free: Vec<u32>,
-    /// Established connections, in no particular order.
+    /// Established connections, in any order.
     open: Vec<ConnId>,
-    /// Connections that may be readable; `Socket::readable` decides.
+    /// Connections that may be readable. `Socket::readable` tells whether they are.
     hot: Vec<ConnId>,
-    /// Connections whose last write was partial and that accept more now.
+    /// Connections that accept more data after a partial write.
     unblocked: Vec<ConnId>,
-    /// Connection attempts whose outcome is not reported yet.
+    /// Connection attempts whose result has not been reported yet.
     outcomes: Vec<ConnId>,
-    /// Outgoing connections whose peers have not finished the handshake, and their time limit.
+    /// Outgoing connections that wait until the peer has finished the handshake, each with its time limit.
     pausing: Vec<(ConnId, Instant)>,
     listeners: Vec<Listener>,
     /// Connections with bytes that were read but are still in the kernel's buffer.
     untaken: Vec<ConnId>,
     waste: Waste,
     resolver: Resolver,
-    /// Distinguishes a connection from an earlier one with its index.
+    /// Distinguishes the connection from an earlier connection with the same index.
     generation: u32,
 }
 
@@ -88,7 +89,7 @@ struct Listener {
     socket: TcpListener,
     ready: bool,
     tls: Option<Tls>,
-    /// Whether connections begin with a PROXY header.
+    /// Whether each connection begins with a PROXY header.
     announced: bool,
 }
 
@@ -98,18 +99,18 @@ struct Socket {
     readable: bool,
     /// Whether reading is paused.
     held: bool,
-    /// Whether the peer will send no more: then a short read is not the last one.
+    /// Whether the peer will send no more data. In this case data may follow a short read.
     ending: bool,
     /// Whether the last write was partial.
     blocked: bool,
-    /// Whether it is registered with the poller.
+    /// Whether the connection is registered with the poller.
     watched: bool,
     one_way: OneWay,
-    /// The client's address, if it differs from the connection's.
+    /// The address of the client, if it is not the address of the connection.
     client: Option<SocketAddr>,
 }
 
-/// The state of a connection. Plain TCP is [`Link::Open`] and has no extra cost.
+/// The state of a connection. A plain TCP connection is [`Link::Open`] and has no extra cost.
 enum Link {
     Resolving(Box<Plan>),
     Connecting {
@@ -118,10 +119,10 @@ enum Link {
         others: Vec<SocketAddr>,
         plan: Box<Plan>,
     },
-    /// An outgoing connection in its proxy or TLS handshake; true when it is established.
+    /// An outgoing connection during its proxy or TLS handshake. The flag is true when the connection is established.
     Settling(Box<Guarded>, SocketAddr, bool),
     Open(TcpStream),
-    /// Open, with a PROXY header to come, or with TLS.
+    /// An open connection that uses TLS, or whose PROXY header is still to come.
     Guarded(Box<Guarded>),
     Failed(Option<io::Error>),
 }
@@ -142,7 +143,7 @@ impl Os {
     ///
     /// # Errors
     ///
-    /// When the system cannot create a poller.
+    /// An error when the system cannot create a poller.
     pub fn new(wait: Wait) -> io::Result<Self> {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKE)?);
@@ -201,12 +202,12 @@ impl Os {
         }
     }
 
-    /// Whether connections are few enough to be read without polling.
+    /// Whether there are so few connections that they are read without polling.
     fn is_direct(&self) -> bool {
         self.never_sleeps && self.open.len() <= DIRECT_CONNECTIONS
     }
 
-    /// A connection is established: from now on it is read.
+    /// Notes that a connection is established. From now on it is read.
     fn opened(&mut self, conn: ConnId) -> io::Result<()> {
         self.open.push(conn);
         self.heat(conn);
@@ -219,7 +220,7 @@ impl Os {
         Ok(())
     }
 
-    /// Registers an open connection with the poller, which reports data already received at once.
+    /// Registers an open connection with the poller. The poller reports data at once that has already arrived.
     fn watch(&mut self, conn: ConnId) -> io::Result<()> {
         let Self { poll, sockets, .. } = self;
         if let Some(Some(socket)) = sockets.get_mut(conn.0 as usize)
@@ -243,7 +244,7 @@ impl Os {
         Ok(())
     }
 
-    /// Connections outside the poller are retried when their last write was partial.
+    /// Retries partial writes of connections that are not registered with the poller.
     fn unblock_unwatched(&mut self) {
         let Self {
             open,
@@ -312,7 +313,7 @@ impl Os {
 }
 
 impl Socket {
-    /// A partial write can continue: the accepted part has been taken.
+    /// Whether a partial write can continue, because the accepted part has been sent on.
     fn flushes(&mut self) -> bool {
         if let Link::Guarded(guarded) = &mut self.link
             && !guarded.flush()
@@ -341,7 +342,7 @@ impl Host for Os {
                 mono: Mono(mono),
             };
         }
-        // A clock before 1970 gives the time stamp 1970.
+        // If the clock is before 1970, the time is 1970.
         let wall = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -386,7 +387,7 @@ impl Host for Os {
         let accepted = listener.socket.accept().and_then(|accepted| {
             check_reserve(&accepted.0, Purpose::Connection).map(|()| accepted)
         });
-        // After a failure the engine asks again by itself, later.
+        // After a failure the engine tries again later by itself.
         listener.ready = accepted.is_ok();
         match accepted {
             Ok((stream, from)) => {
@@ -457,7 +458,7 @@ impl Host for Os {
             self.untaken.push(conn);
         }
         match &result {
-            // All that had arrived is taken; what arrives later is a new event.
+            // All data that had arrived was read. Data that arrives later raises a new event.
             Ok(count) if *count < into.len() && !socket.ending => socket.readable = false,
             Ok(_) => {}
             Err(_) => socket.readable = false,
@@ -510,8 +511,8 @@ impl Host for Os {
             Link::Resolving(_) | Link::Connecting { .. } | Link::Failed(_) => None,
         };
         if let Some(mut stream) = stream {
-            // Unread bytes would turn the close into a reset, and the peer might lose our last messages. Errors no
-            // longer matter.
+            // Unread bytes would turn the close into a reset, and the peer might lose our last messages. Errors do
+            // not matter any more.
             let _ = stream.shutdown(Shutdown::Write);
             let mut waste = [0; 4096];
             let mut drained = 0;
@@ -572,7 +573,7 @@ impl Host for Os {
         if held {
             self.hot.retain(|hot| *hot != conn);
         } else {
-            // Something may have arrived unseen.
+            // Data may have arrived without an event.
             self.heat(conn);
         }
     }
@@ -580,7 +581,7 @@ impl Host for Os {
     fn wake_up(&self) -> WakeUp {
         let waker = Arc::clone(&self.waker);
         Arc::new(move || {
-            // A full counter means that the engine is already being woken.
+            // The counter is full only if the engine is being woken already.
             let _ = waker.wake();
         })
     }

@@ -1,7 +1,7 @@
-//! The transport between a session and its peer: TLS, proxies, local addresses, socket options.
+//! The transport between a session and its peer: TLS, proxies, local addresses and socket options.
 //!
-//! Plain values, set in code or by the settings reader. [`Transport::default`] is a plain TCP connection with the
-//! system's socket options.
+//! These are plain values, which code or the settings reader sets. [`Transport::default`] is a plain TCP connection
+//! with the system's socket options.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,36 +12,37 @@ use crate::SocketOptions;
 use crate::network::Network;
 use crate::tls::{Pin, Tls};
 
-/// All connection options of a session except its peer's address. Create it with [`Transport::default`], then change
-/// individual fields.
+/// All options of a session's connections except the address of the peer. Create it with [`Transport::default`] and
+/// then change single fields.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Transport {
-    /// TLS, from [`Tls::acceptor`] or [`Tls::initiator`]; `None` for plain text.
+    /// TLS, from [`Tls::acceptor`] or [`Tls::initiator`]; `None` for a connection without TLS.
     pub tls: Option<Tls>,
-    /// Accepted certificates of the peer. Empty: every one that `tls` accepts.
+    /// The certificates of the peer that are accepted. If the list is empty, every certificate that `tls` accepts.
     pub certificates: Vec<Pin>,
-    /// Load balancers in front of an acceptor. If not empty, every connection must come from one of them and begin with
-    /// a PROXY header, version 1 or 2, with the client's address.
+    /// Load balancers in front of an acceptor. If the list is not empty, every connection must come from one of them
+    /// and begin with a PROXY header, version 1 or 2, that has the client's address.
     pub balancers: Vec<Network>,
     /// The proxy of an initiator.
     pub proxy: Option<Proxy>,
-    /// Local addresses of an initiator, for each of its hosts; port 0 is chosen by the system. Further hosts use the
-    /// last one. Empty: chosen by the system.
+    /// Local addresses of an initiator, one for each of its hosts. With port 0 the system chooses the port. Further
+    /// hosts use the last address. If the list is empty, the system chooses the address.
     pub local: Vec<Option<SocketAddr>>,
-    /// The next host that an initiator tries.
+    /// How an initiator chooses the next host.
     pub policy: HostPolicy,
-    /// SO_REUSEADDR of a listener: its port can be bound again at once after a restart.
+    /// SO_REUSEADDR of a listener: the port can be used again at once after a restart.
     pub reuse_address: bool,
     /// SO_KEEPALIVE; `None` for the system default.
     pub keep_alive: Option<bool>,
     /// SO_OOBINLINE; `None` for the system default.
     pub oob_inline: Option<bool>,
-    /// SO_LINGER, whole seconds: how long closing waits for unsent data; `None` for the system default.
+    /// SO_LINGER, in whole seconds: how long closing waits for unsent data. `None` for the system default.
     pub linger: Option<Duration>,
     /// IP_TOS or IPV6_TCLASS; `None` for the system default.
     pub traffic_class: Option<u8>,
-    /// SO_BUSY_POLL, microseconds: how long a read without data polls the network card; `None` for the system default.
+    /// SO_BUSY_POLL, in microseconds: how long a read without data polls the network card. `None` for the system
+    /// default.
     pub busy_poll: Option<u32>,
 }
 
@@ -65,14 +66,14 @@ impl Default for Transport {
 }
 
 impl Transport {
-    /// Whether one listener can serve both: their handling before the Logon is the same.
+    /// Whether one listener can serve both transports, because their connections are handled alike until the Logon.
     pub fn shares_listener(&self, other: &Self) -> bool {
         self.tls == other.tls
             && self.balancers == other.balancers
             && self.reuse_address == other.reuse_address
     }
 
-    /// Its socket options, with TCP_NODELAY and the system's buffers.
+    /// The socket options of the transport, with TCP_NODELAY and the system's buffer sizes.
     pub fn socket_options(&self) -> SocketOptions {
         SocketOptions {
             nodelay: true,
@@ -86,7 +87,7 @@ impl Transport {
         }
     }
 
-    /// The local address for an initiator's host.
+    /// The local address for connections to one of the initiator's hosts.
     pub fn local(&self, host: usize) -> Option<SocketAddr> {
         self.local
             .get(host)
@@ -96,15 +97,15 @@ impl Transport {
     }
 }
 
-/// The next host that an initiator tries after one failed or disconnected.
+/// Which host an initiator tries after a connection failed or ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum HostPolicy {
-    /// The next one, after the last the first. A working one is tried again first.
+    /// The next host, and after the last one the first. A host with which a connection worked is tried again first.
     RoundRobin,
-    /// The first one is preferred: others are tried in turn while it fails, and once its last attempt is this long ago,
-    /// it is tried again.
+    /// The first host is preferred. While it fails, the others are tried in turn. It is tried again when its last
+    /// attempt is `start_over` ago.
     Priority {
-        /// Minimum time between two attempts at the first host.
+        /// Minimum time between two attempts to connect to the first host.
         start_over: Duration,
     },
 }
@@ -112,30 +113,30 @@ pub enum HostPolicy {
 /// A proxy between an initiator and its peer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Proxy {
-    /// Its protocol.
+    /// The protocol of the proxy.
     pub kind: ProxyKind,
-    /// Its host name or address.
+    /// The host name or address of the proxy.
     pub host: String,
-    /// Its port.
+    /// The port of the proxy.
     pub port: u16,
-    /// User name for the proxy; empty for none.
+    /// User name for the proxy; empty when the proxy needs none.
     pub user: String,
-    /// The password of `user`.
+    /// The password of the user.
     pub password: Password,
 }
 
-/// Protocol of a proxy.
+/// The protocol of a proxy.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ProxyKind {
-    /// `CONNECT` of HTTP 1.0, with Basic credentials.
+    /// `CONNECT` of HTTP 1.0, with Basic authentication.
     Http10,
-    /// `CONNECT` of HTTP 1.1, with Basic credentials.
+    /// `CONNECT` of HTTP 1.1, with Basic authentication.
     Http11,
-    /// SOCKS 4: the peer is an IPv4 address.
+    /// SOCKS 4. The peer must be an IPv4 address.
     Socks4,
-    /// SOCKS 4a: the proxy resolves the peer's name.
+    /// SOCKS 4a. The proxy resolves the name of the peer.
     Socks4a,
-    /// SOCKS 5 (RFC 1928), with user and password (RFC 1929); the proxy resolves names.
+    /// SOCKS 5 (RFC 1928), with user and password (RFC 1929). The proxy resolves names.
     Socks5,
 }
 

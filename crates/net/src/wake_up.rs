@@ -1,6 +1,6 @@
-//! Wakes the engine from other threads.
+//! Wakes the engine from another thread.
 
 use std::sync::Arc;
 
-/// Wakes an engine that sleeps in [`Host::poll`](crate::Host::poll); called from other threads.
+/// Wakes an engine that sleeps in [`Host::poll`](crate::Host::poll). Other threads call it.
 pub type WakeUp = Arc<dyn Fn() + Send + Sync>;

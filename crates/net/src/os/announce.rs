@@ -1,7 +1,7 @@
-//! The PROXY header of a load balancer at the start of a connection, which announces the client.
+//! The PROXY header that a load balancer puts at the start of a connection to announce the client.
 //!
-//! Version 1 is a line of text, version 2 is binary. Exactly the header is removed from the stream; the rest is the
-//! client's.
+//! Version 1 of the header is a line of text, version 2 is binary. Exactly the header is removed from the stream; the
+//! rest is from the client.
 //!
 //! ```text
 //! 1   PROXY TCP4 192.0.2.1 198.51.100.2 56324 5001 CR LF            at most 107 bytes
@@ -12,19 +12,19 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Longest line of version 1, including its end.
+/// Maximum length of a line of version 1, with its line end.
 const LONGEST_LINE: usize = 107;
-/// Longest accepted header of version 2; the specification's own parts need 536 bytes.
+/// Maximum length of a header of version 2. The parts that the specification defines need 536 bytes.
 pub const LONGEST: usize = 4096;
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
-/// Result of reading the first bytes of a connection.
+/// What the first bytes of a connection are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Announced {
-    /// The header is not complete.
+    /// The header is not complete yet.
     More,
-    /// A header of this length, and the client's address; `None` when the balancer speaks for itself or does not know
-    /// it.
+    /// A header of this length, with the address of the client. `None` when the load balancer itself is the client or
+    /// does not know the address.
     Client(usize, Option<SocketAddr>),
 }
 
@@ -34,11 +34,11 @@ pub enum Announced {
 pub enum AnnounceFault {
     /// The connection begins with other data.
     Absent,
-    /// It is longer than any header.
+    /// The header is longer than a header may be.
     TooLong,
-    /// It begins like a header but is invalid.
+    /// The bytes begin like a header but are not a valid header.
     Malformed,
-    /// The connection ended within it.
+    /// The connection ended in the middle of the header.
     CutShort,
 }
 
@@ -67,7 +67,7 @@ impl From<AnnounceFault> for io::Error {
 ///
 /// # Errors
 ///
-/// [`AnnounceFault`] as soon as the bytes cannot become a valid header.
+/// [`AnnounceFault`] as soon as it is clear that the bytes cannot become a valid header.
 ///
 /// # Source
 ///
@@ -132,7 +132,7 @@ fn binary(bytes: &[u8]) -> Result<Announced, AnnounceFault> {
         return Ok(Announced::More);
     };
     let port = |at: usize| Some(u16::from_be_bytes([*body.get(at)?, *body.get(at + 1)?]));
-    // The families of TCP and UDP over IPv4 and IPv6; others have no IP address.
+    // Only TCP and UDP over IPv4 and IPv6 have an IP address.
     let client = match (command, fixed[1] >> 4) {
         (0, _) => None,
         (_, 1) => {

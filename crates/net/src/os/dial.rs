@@ -1,4 +1,4 @@
-//! Connecting: name lookup, attempts at its addresses, then proxy and TLS handshake.
+//! Connects to a peer: looks up its name, tries its addresses, and then does the proxy and TLS handshakes.
 //!
 //! ```text
 //! Resolving --> Connecting --> [ Settling: proxy, TLS ] --> Open or Guarded
@@ -23,9 +23,9 @@ use crate::descriptors::{Purpose, check_reserve};
 use crate::tls::Stream;
 use crate::{ConnId, Dial, Host, SocketOptions};
 
-/// How long a peer may take to finish a TLS 1.3 handshake before our first message follows. A message that arrives
-/// together with our last handshake data stays unread in QuickFIX/J until more arrives. Most peers send a session
-/// ticket when they are ready.
+/// Time that a peer gets to finish a TLS 1.3 handshake before our first message follows. QuickFIX/J leaves a message
+/// unread that arrives together with the last data of our handshake, until more data arrives. Most peers send a
+/// session ticket when they are ready.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// State of a connection that is being made.
@@ -38,15 +38,15 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Starts to connect to an address.
+    /// Starts to connect to an address of the peer.
     fn begin(&self, to: SocketAddr) -> io::Result<TcpStream> {
         let socket = Raw::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP))?;
         check_reserve(&socket, Purpose::Connection)?;
         socket.set_nonblocking(true)?;
-        // Buffer sizes must be set before connecting; the other options do no harm.
+        // Sizes of buffers must be set before connecting. The other options may be set here too.
         self.options.set(&socket)?;
         if let Some(local) = self.local {
-            // The port of a connection that has just ended may be used again.
+            // This allows using the port of a connection that has just ended.
             socket.set_reuse_address(true)?;
             socket.bind(&local.into()).map_err(|error| {
                 io::Error::new(
@@ -96,7 +96,7 @@ impl Os {
         Ok(conn)
     }
 
-    /// Tries the addresses in turn until an attempt can be started.
+    /// Tries one address after the other until an attempt can be started.
     fn connect(&mut self, conn: ConnId, mut addresses: Vec<SocketAddr>, mut last: io::Error) {
         let Self { sockets, poll, .. } = self;
         let Some(Some(socket)) = sockets.get_mut(conn.0 as usize) else {
@@ -136,7 +136,7 @@ impl Os {
         }
     }
 
-    /// The poller reports a connection attempt.
+    /// Handles a report of the poller about a connection attempt.
     pub(super) fn connecting(&mut self, conn: ConnId) {
         let Some(socket) = self.socket(conn) else {
             return;
@@ -169,7 +169,7 @@ impl Os {
         }
     }
 
-    /// Continues the exchange with a proxy, and the handshake.
+    /// Continues the exchange with the proxy, and then the TLS handshake.
     fn settle(&mut self, conn: ConnId) {
         let Some(socket) = self.socket(conn) else {
             return;
@@ -199,7 +199,7 @@ impl Os {
         self.outcomes.push(conn);
     }
 
-    /// Connections whose peers have had enough time to finish the handshake.
+    /// Ends the pause of connections whose peers have had enough time to finish the handshake.
     pub(super) fn end_pauses(&mut self) {
         if self.pausing.is_empty() {
             return;
@@ -225,7 +225,7 @@ impl Os {
         });
     }
 
-    /// How long the poller may sleep.
+    /// The longest time for which the poller may sleep.
     pub(super) fn sleep_at_most(&self, wait: Nanos) -> Nanos {
         let ends = self.pausing.iter().map(|(_, until)| *until).min();
         ends.map_or(wait, |until| {
@@ -258,7 +258,7 @@ impl Os {
         }
     }
 
-    /// Takes the answers of name servers.
+    /// Handles the answers of name servers.
     pub(super) fn take_answers(&mut self) {
         while let Some(answer) = self.resolver.answer() {
             let conn = ConnId(answer.key as u32);
@@ -281,7 +281,7 @@ impl Os {
         }
     }
 
-    /// Reads from a connection that is not plain, or not yet.
+    /// Reads from a connection that is more than plain TCP, or is not plain yet.
     #[cold]
     pub(super) fn read_guarded(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
         let Self { sockets, hot, .. } = self;
@@ -298,7 +298,8 @@ impl Os {
         };
         let taken = guarded.read(into);
         socket.readable = taken.more;
-        // A poller does not report buffered decrypted bytes. A connection read without polling may be listed.
+        // A poller does not report decrypted bytes that wait in a buffer. A connection that is read without polling
+        // may be in the list already.
         if taken.more && !hot.contains(&conn) {
             hot.push(conn);
         }
@@ -312,7 +313,7 @@ impl Os {
         taken.result
     }
 
-    /// Writes to a connection that is not plain.
+    /// Writes to a connection that is more than plain TCP.
     #[cold]
     pub(super) fn write_guarded(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         let Some(socket) = self.socket(conn) else {

@@ -1,12 +1,12 @@
-//! A connection with more than messages: a PROXY header, a proxy, TLS.
+//! A connection that carries more than messages: a PROXY header, an exchange with a proxy, or TLS.
 //!
 //! ```text
 //! accepted:  [ PROXY header ]  [ TLS handshake ]  messages
 //! dialled:   [ talk with a proxy ]  [ TLS handshake ]  messages
 //! ```
 //!
-//! Data before TLS is inspected before it is removed from the stream, so that nothing after it is removed with it. The
-//! engine limits the total time.
+//! Data that comes before TLS is inspected before it is removed from the stream, so that nothing that follows is
+//! removed with it. The engine limits the total time.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
@@ -17,23 +17,23 @@ use super::announce::{self, AnnounceFault, Announced};
 use super::tunnel::{self, Tunnel, TunnelAnswer};
 use crate::tls::{PeerCertificate, Stream, Taken};
 
-/// A connection that is more than a stream.
+/// A connection that is more than a plain stream.
 #[derive(Debug)]
 pub struct Guarded {
     /// The stream.
     pub stream: TcpStream,
     before: Before,
-    /// Bytes that arrived before TLS.
+    /// Bytes before TLS that have arrived so far.
     held: Vec<u8>,
     tls: Option<Box<Stream>>,
-    /// The client's address, if announced by a load balancer.
+    /// The address of the client, if a load balancer has announced it.
     client: Option<SocketAddr>,
 }
 
-/// The steps before TLS or messages.
+/// The step that comes before TLS or messages.
 #[derive(Debug)]
 pub enum Before {
-    /// No step, or none left.
+    /// No step, or no step any more.
     Nothing,
     /// The PROXY header of a load balancer.
     Announcement,
@@ -58,7 +58,7 @@ impl Guarded {
         self.tls.is_none() && matches!(self.before, Before::Nothing)
     }
 
-    /// The client's address from the load balancer; `Err` until it has arrived.
+    /// The address of the client from the load balancer; `Err` until it has arrived.
     pub fn client(&self) -> Result<Option<SocketAddr>, ()> {
         match self.before {
             Before::Announcement => Err(()),
@@ -66,12 +66,12 @@ impl Guarded {
         }
     }
 
-    /// The peer's certificate, once it has been verified.
+    /// The certificate of the peer, after it has been verified.
     pub fn certificate(&self) -> Option<&PeerCertificate> {
         self.tls.as_ref()?.certificate()
     }
 
-    /// Continues the steps before messages; true when messages may follow.
+    /// Continues the steps that come before messages. Returns true when messages may follow.
     pub fn settle(&mut self) -> io::Result<bool> {
         match self.begin() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
@@ -83,8 +83,8 @@ impl Guarded {
         }
     }
 
-    /// Whether the peer may still be finishing the handshake, since it has sent nothing after it. The connection is
-    /// established.
+    /// Whether the peer may still be working on the handshake, because it has sent nothing since. The connection is
+    /// established in this case.
     pub fn may_be_busy(&mut self) -> io::Result<bool> {
         let Self { tls, stream, .. } = self;
         match tls {
@@ -114,7 +114,7 @@ impl Guarded {
         }
     }
 
-    /// Writes a first part of the bytes; returns its length, and whether the stream has accepted all bytes.
+    /// Writes as many of the bytes as possible. Returns their number, and whether the stream has accepted everything.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<(usize, bool)> {
         match &mut self.tls {
             Some(tls) => tls.write(&mut self.stream, bytes),
@@ -125,14 +125,15 @@ impl Guarded {
         }
     }
 
-    /// Writes data accepted earlier; true when nothing is left. An error shows at the next read or write.
+    /// Writes data that was accepted earlier. Returns true when nothing is left. An error shows at the next read or
+    /// write.
     pub fn flush(&mut self) -> bool {
         let Self { tls, stream, .. } = self;
         tls.as_mut()
             .is_none_or(|tls| tls.flush(stream).unwrap_or(true))
     }
 
-    /// Sends the close notification.
+    /// Sends TLS's notification that the connection is closed.
     pub fn close(mut self) -> TcpStream {
         if let (Some(tls), Before::Nothing) = (&mut self.tls, &self.before) {
             tls.close(&mut self.stream);
@@ -140,7 +141,7 @@ impl Guarded {
         self.stream
     }
 
-    /// The step before TLS.
+    /// Does the step that comes before TLS.
     fn begin(&mut self) -> io::Result<()> {
         let Self {
             stream,
@@ -196,7 +197,7 @@ impl Guarded {
     }
 }
 
-/// Adds received data to `held`, without removing it from the stream.
+/// Adds received data to `held` without removing it from the stream.
 fn look(
     stream: &TcpStream,
     held: &mut Vec<u8>,
@@ -213,7 +214,7 @@ fn look(
     }
 }
 
-/// Removes the inspected data from the stream.
+/// Removes inspected data from the stream.
 fn take(stream: &mut TcpStream, count: usize) -> io::Result<()> {
     let mut bytes = vec![0; count];
     stream.read_exact(&mut bytes)

@@ -1,10 +1,10 @@
-//! Connections that only receive: their answers leave over another connection.
+//! Connections that only receive. Answers to their messages leave over another connection.
 //!
-//! An answer carries the TCP acknowledgement of the message. Without answers on the connection, Linux acknowledges
-//! within the read that empties the socket: a segment, and the peer's handling of it on a loopback device, delay the
-//! message to its reader (0.7 us of a round trip of 6). So data on such a connection is read with `MSG_PEEK`, and
-//! removed from the kernel after the resulting writes. The acknowledgement is not delayed longer than that, since a
-//! peer with Nagle's algorithm would wait for it.
+//! On most connections an answer carries the TCP acknowledgement of the message. On a connection without answers,
+//! Linux sends the acknowledgement within the read that empties the socket. That costs a segment, and on a loopback
+//! device also the peer's handling of it, before the reader gets the message (0.7 us of a round trip of 6). So data
+//! on such a connection is read with `MSG_PEEK`, and removed from the kernel after the writes that it causes. The
+//! acknowledgement is not delayed longer, because a peer with Nagle's algorithm would wait for it.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -14,7 +14,8 @@ use rustix::net::{RecvFlags, recv};
 
 use super::{Link, Os, Socket};
 
-/// Target of removed bytes: the system only checks its length and writes nothing, so its pages never use memory.
+/// Where removed bytes go. The system only checks the length of this memory and writes nothing, so its pages are
+/// never used.
 #[derive(Debug)]
 pub(super) struct Waste(Box<[u8]>);
 
@@ -27,14 +28,14 @@ impl Default for Waste {
 /// How one connection is read.
 #[derive(Debug, Default)]
 pub(super) struct OneWay {
-    /// Whether nothing was written since the last read.
+    /// Whether nothing has been written since the last read.
     silent: bool,
     /// Number of bytes that were read but are still in the kernel's buffer.
     untaken: usize,
 }
 
 impl OneWay {
-    /// Reads received data. Removes earlier data first: it must not be read twice.
+    /// Reads received data. Earlier data is removed first, because it must not be read twice.
     #[inline]
     pub(super) fn read(
         &mut self,
@@ -62,19 +63,19 @@ impl OneWay {
         Ok(count)
     }
 
-    /// Whether bytes that were read must still be removed.
+    /// Whether there are bytes that were read but not removed yet.
     #[inline]
     pub(super) fn is_untaken(&self) -> bool {
         self.untaken > 0
     }
 
-    /// Data is written on this connection.
+    /// Notes that data is written on this connection.
     #[inline]
     pub(super) fn has_written(&mut self) {
         self.silent = false;
     }
 
-    /// Removes data that was read.
+    /// Removes data that was read from the kernel.
     #[inline]
     fn take(&mut self, stream: &impl AsFd, waste: &mut Waste) -> io::Result<()> {
         while self.untaken > 0 {
@@ -91,7 +92,7 @@ impl OneWay {
 }
 
 impl Socket {
-    /// Removes data from the kernel that was read and left there. A failure is reported by the next read.
+    /// Removes data that was read and is still in the kernel. A failure is reported by the next read.
     pub(super) fn take(&mut self, waste: &mut Waste) -> bool {
         if let Link::Open(stream) = &self.link
             && let Err(error) = self.one_way.take(stream, waste)
@@ -104,7 +105,7 @@ impl Socket {
 }
 
 impl Os {
-    /// Removes data that was read on all connections.
+    /// Removes data that was read, on all connections.
     #[inline]
     pub(super) fn take_all(&mut self) {
         while let Some(conn) = self.untaken.pop() {
@@ -118,7 +119,8 @@ impl Os {
 }
 
 impl Drop for Os {
-    /// Unread data at a close would turn it into a reset, and the peer might lose our last messages.
+    /// Removes data that was read. If it stayed, a close would become a reset, and the peer might lose our last
+    /// messages.
     fn drop(&mut self) {
         self.take_all();
     }

@@ -1,22 +1,22 @@
-//! Resolves host names on separate threads: a name server may take half a minute.
+//! Resolves host names on threads of their own, because a name server may take half a minute.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Maximum number of concurrent lookups; another one fails at once and is retried after the back-off.
+/// Maximum number of lookups at the same time. A further lookup fails at once, and is retried after the back-off.
 const MOST: usize = 16;
 
-/// An answer: the id of the question, and the addresses.
+/// An answer: the id of the question and the addresses that were found.
 pub struct Resolution {
-    /// As passed to [`Resolver::ask`].
+    /// The key that was passed to [`Resolver::ask`].
     pub key: u64,
-    /// The addresses, at least one, or why the lookup failed.
+    /// The addresses, at least one, or the reason why the lookup failed.
     pub addresses: io::Result<Vec<SocketAddr>>,
 }
 
-/// Queries the system's resolver without blocking.
+/// Asks the system's resolver without blocking.
 pub struct Resolver {
     sender: Sender<Resolution>,
     receiver: Receiver<Resolution>,
@@ -24,7 +24,7 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Without queries or threads.
+    /// A resolver without questions and threads.
     pub fn new() -> Self {
         let (sender, receiver) = channel();
         Self {
@@ -34,7 +34,7 @@ impl Resolver {
         }
     }
 
-    /// Starts a lookup; `wake` is called when its answer is available.
+    /// Starts a lookup. `wake` is called when the answer is available.
     pub fn ask(
         &mut self,
         key: u64,
@@ -54,7 +54,7 @@ impl Resolver {
                 }
                 Ok(found)
             });
-            // The engine may have ended; then the answer is not needed.
+            // If the engine has ended, nobody needs the answer.
             let _ = sender.send(Resolution { key, addresses });
             wake();
         })?;
@@ -62,7 +62,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// The next answer, if available.
+    /// The next answer, if there is one.
     pub fn answer(&mut self) -> Option<Resolution> {
         if self.running == 0 {
             return None;

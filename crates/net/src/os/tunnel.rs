@@ -1,7 +1,7 @@
-//! The handshake with a proxy: HTTP CONNECT, SOCKS 4, 4a and 5.
+//! The handshake with a proxy: HTTP CONNECT, SOCKS 4, SOCKS 4a or SOCKS 5.
 //!
-//! Bytes in, bytes out: it gets the received data and returns the data to write. It removes exactly the proxy's replies
-//! from the stream; the rest is the peer's.
+//! The handshake works on bytes only: it gets the received data and returns the data to write. It removes exactly the
+//! replies of the proxy from the stream; the rest is from the peer.
 //!
 //! ```text
 //! HTTP       CONNECT host:port ... ->  <- status line, header, empty line
@@ -17,7 +17,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::transport::{Proxy, ProxyKind};
 
-/// Longest reply of a proxy, bytes.
+/// Maximum length of a proxy's reply, in bytes.
 pub const LONGEST: usize = 8 << 10;
 
 /// An exchange with a proxy.
@@ -27,11 +27,11 @@ pub struct Tunnel {
     host: String,
     port: u16,
     waits: Waits,
-    /// Bytes to write before more is read.
+    /// Bytes that must be written before more is read.
     say: Vec<u8>,
 }
 
-/// The next expected reply.
+/// The reply that is expected next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Waits {
     ForStatus,
@@ -41,23 +41,23 @@ enum Waits {
     ForSocks5,
 }
 
-/// Meaning of a reply.
+/// What the received bytes mean.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TunnelAnswer {
-    /// It is incomplete.
+    /// The reply is not complete.
     More,
-    /// It had this length; the next request follows.
+    /// The reply has this length, and the next request follows.
     Next(usize),
-    /// It had this length, and the peer is connected.
+    /// The reply has this length, and the peer is connected.
     Through(usize),
 }
 
 impl Tunnel {
-    /// The exchange for a connection to this host.
+    /// The exchange that leads to a connection to this host.
     ///
     /// # Errors
     ///
-    /// A host, user or password that does not fit into the proxy's protocol.
+    /// The host, user or password does not fit into the proxy's protocol.
     pub fn new(proxy: &Proxy, host: &str, port: u16) -> io::Result<Self> {
         let mut tunnel = Self {
             proxy: proxy.clone(),
@@ -85,16 +85,16 @@ impl Tunnel {
         (&self.proxy.host, self.proxy.port)
     }
 
-    /// Bytes to write; the writer removes the written ones.
+    /// Bytes to write. The caller removes the bytes that it has written.
     pub fn unsaid(&mut self) -> &mut Vec<u8> {
         &mut self.say
     }
 
-    /// Reads a reply from the received bytes.
+    /// Reads a reply of the proxy from the received bytes.
     ///
     /// # Errors
     ///
-    /// The proxy refuses, or uses another protocol.
+    /// The proxy refuses the request, or uses another protocol.
     pub fn hear(&mut self, bytes: &[u8]) -> io::Result<TunnelAnswer> {
         match self.waits {
             Waits::ForStatus => self.status(bytes),
@@ -128,7 +128,7 @@ impl Tunnel {
     fn status(&self, bytes: &[u8]) -> io::Result<TunnelAnswer> {
         let end = bytes.windows(4).position(|part| part == b"\r\n\r\n");
         let Some(end) = end else {
-            // Other data than HTTP is detected at once, not after a timeout.
+            // Data that is not HTTP is detected at once, not only after a timeout.
             let begins = bytes
                 .iter()
                 .zip(b"HTTP/1.")
@@ -175,7 +175,7 @@ impl Tunnel {
         };
         self.say = vec![4, 1];
         self.say.extend(self.port.to_be_bytes());
-        // 0.0.0.x means that the name follows.
+        // The address 0.0.0.x tells the proxy that the name follows.
         self.say.extend(address.unwrap_or([0, 0, 0, 1]));
         self.say.extend(self.proxy.user.bytes());
         self.say.push(0);

@@ -1,4 +1,4 @@
-//! TLS in a build without it: nothing can be created, so nothing is ever used.
+//! Stands for TLS in a build without TLS. Nothing here can be created, so nothing is ever used.
 
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
@@ -15,11 +15,11 @@ pub struct Context(Infallible);
 #[derive(Debug)]
 pub struct Stream(Infallible);
 
-/// Result of a read.
+/// Result of a read from a connection.
 pub struct Taken {
-    /// The number of bytes, or the error.
+    /// The number of bytes, or an error.
     pub result: io::Result<usize>,
-    /// Whether more may be available at once.
+    /// Whether more data may be available at once.
     pub more: bool,
 }
 
@@ -53,12 +53,12 @@ impl Stream {
         match self.0 {}
     }
 
-    /// Reads what the peer has written.
+    /// Reads data that the peer has sent.
     pub fn read(&mut self, _: &mut (impl Read + Write), _: &mut [u8]) -> Taken {
         match self.0 {}
     }
 
-    /// Goes on with the handshake: whether it is complete.
+    /// Continues the handshake. Returns whether it is complete.
     pub fn settle(&mut self, _: &mut (impl Read + Write)) -> io::Result<bool> {
         match self.0 {}
     }
@@ -68,22 +68,22 @@ impl Stream {
         match self.0 {}
     }
 
-    /// Reads once for data after the handshake.
+    /// Reads once, for data that follows the handshake.
     pub fn listen(&mut self, _: &mut (impl Read + Write)) -> io::Result<()> {
         match self.0 {}
     }
 
-    /// Writes a first part of the bytes.
+    /// Writes as many of the bytes as possible.
     pub fn write(&mut self, _: &mut impl Write, _: &[u8]) -> io::Result<(usize, bool)> {
         match self.0 {}
     }
 
-    /// Writes encrypted data that waits.
+    /// Writes encrypted data that waits to be sent.
     pub fn flush(&mut self, _: &mut impl Write) -> io::Result<bool> {
         match self.0 {}
     }
 
-    /// Sends the close notification.
+    /// Sends TLS's notification that the connection is closed.
     pub fn close(&mut self, _: &mut impl Write) {
         match self.0 {}
     }

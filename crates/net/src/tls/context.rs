@@ -19,7 +19,7 @@ use super::stream::Stream;
 use super::trusted::{ClientCheck, ServerCheck, Trusted};
 use super::unasked::NoCertificate;
 
-/// One side of TLS, usable for any number of connections.
+/// The settings for one side of TLS. They can be used for any number of connections.
 #[derive(Debug)]
 pub enum Context {
     Acceptor(Arc<ServerConfig>),
@@ -27,8 +27,8 @@ pub enum Context {
 }
 
 impl Context {
-    /// Without tickets, so that every connection presents its certificate; the library supports no early data,
-    /// renegotiation or compression.
+    /// The acceptor's side. It gives no tickets, so that every connection presents its certificate. The library
+    /// supports no early data, renegotiation or compression.
     pub fn acceptor(options: &TlsOptions) -> Result<Self, TlsError> {
         let Some(identity) = &options.identity else {
             let note = "a TLS acceptor needs a certificate: configure it and its key";
@@ -66,7 +66,7 @@ impl Context {
         Ok(Self::Acceptor(Arc::new(config)))
     }
 
-    /// As for the acceptor: no session resumption.
+    /// The initiator's side. As for the acceptor, no session is resumed.
     pub fn initiator(options: &TlsOptions) -> Result<Self, TlsError> {
         let provider = provider(options)?;
         let (chain, trusted) = match options.check_chain {
@@ -80,7 +80,7 @@ impl Context {
                 let certificates = load::authorities(named)?;
                 let roots = roots(named, &certificates)?;
                 let lists = load::revocation_lists(&options.revocation_lists)?;
-                // The system's certificates only count as authorities.
+                // The system's certificates count only as authorities.
                 let is_named = !options.authorities.is_empty() && lists.is_empty();
                 let trusted = trusted(certificates, is_named, &provider);
                 let verifier =
@@ -114,7 +114,7 @@ impl Context {
         Ok(Self::Initiator(Arc::new(config)))
     }
 
-    /// For an accepted connection.
+    /// TLS for an accepted connection.
     pub fn accept(&self) -> Result<Stream, TlsFailure> {
         let Self::Acceptor(config) = self else {
             return Err(TlsFailure::Protocol);
@@ -123,14 +123,14 @@ impl Context {
         Ok(Stream::new(tls.into(), None))
     }
 
-    /// For a connection to a host with this name.
+    /// TLS for a connection to a host with this name.
     pub fn connect(&self, name: &str) -> Result<Stream, TlsFailure> {
         let Self::Initiator(config) = self else {
             return Err(TlsFailure::Protocol);
         };
         let name = ServerName::try_from(name.to_owned()).map_err(|_| TlsFailure::Name)?;
         let mut config = Arc::clone(config);
-        // Records for each connection without a certificate whether the peer requested one.
+        // For each connection without a certificate this records whether the peer asked for one.
         let mut unasked = None;
         if !config.client_auth_cert_resolver.has_certs() {
             let none = Arc::new(NoCertificate::default());
@@ -147,7 +147,7 @@ fn provider(options: &TlsOptions) -> Result<Arc<CryptoProvider>, TlsError> {
     let mut provider = ring::default_provider();
     if !options.suites.is_empty() {
         provider.cipher_suites.retain(|suite| {
-            // The library prefixes names of TLS 1.3 with TLS13_.
+            // The library begins the names of TLS 1.3 suites with TLS13_.
             let name = format!("{:?}", suite.suite()).replace("TLS13_", "TLS_");
             options.suites.iter().any(|wanted| wanted.name == name)
         });
@@ -171,7 +171,7 @@ fn versions(options: &TlsOptions) -> Vec<&'static SupportedProtocolVersion> {
         .collect()
 }
 
-/// The certificates in files that are trusted directly.
+/// The certificates in the files that are trusted directly.
 fn trusted(
     certificates: Vec<CertificateDer<'static>>,
     may: bool,

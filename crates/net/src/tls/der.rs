@@ -1,13 +1,14 @@
-//! Reads the few parts of a certificate that the TLS library does not provide, also for version 1.
+//! Reads the few parts of a certificate that the TLS library does not provide. It also reads certificates of version
+//! 1.
 
-/// The parts of a certificate in use.
+/// The parts of a certificate that are used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct CertificateParts<'a> {
-    /// Start of its validity, seconds since 1970.
+    /// When the certificate becomes valid, in seconds since 1970.
     pub(super) not_before: i64,
-    /// End of its validity, seconds since 1970.
+    /// When the certificate expires, in seconds since 1970.
     pub(super) not_after: i64,
-    /// Its SubjectPublicKeyInfo, with its outer tag.
+    /// The SubjectPublicKeyInfo of the certificate, with its outer tag.
     pub(super) spki: &'a [u8],
 }
 
@@ -17,7 +18,7 @@ const VERSION: u8 = 0xA0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// Reads a certificate (RFC 5280 section 4.1); `None` for anything else.
+/// Reads a certificate (RFC 5280 section 4.1); `None` when the bytes are not a certificate.
 pub(super) fn certificate_parts(der: &[u8]) -> Option<CertificateParts<'_>> {
     let (SEQUENCE, certificate, _, []) = element(der)? else {
         return None;
@@ -28,7 +29,7 @@ pub(super) fn certificate_parts(der: &[u8]) -> Option<CertificateParts<'_>> {
     if rest.first() == Some(&VERSION) {
         rest = element(rest)?.3;
     }
-    // Serial number, signature algorithm and issuer.
+    // Serial number, signature algorithm and issuer are skipped.
     for wanted in [INTEGER, SEQUENCE, SEQUENCE] {
         let (tag, _, _, after) = element(rest)?;
         if tag != wanted {
@@ -59,7 +60,7 @@ pub(super) fn certificate_parts(der: &[u8]) -> Option<CertificateParts<'_>> {
     })
 }
 
-/// An element: its tag, its content, the whole element, and the rest after it.
+/// An element: its tag, its content, the whole element, and the bytes after it.
 type Element<'a> = (u8, &'a [u8], &'a [u8], &'a [u8]);
 
 /// The first element.
@@ -82,7 +83,7 @@ fn element(bytes: &[u8]) -> Option<Element<'_>> {
     Some((tag, content, whole, after))
 }
 
-/// `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, as seconds since 1970.
+/// The time `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ` in seconds since 1970.
 fn time(tag: u8, text: &[u8]) -> Option<i64> {
     let text = str::from_utf8(text).ok()?.strip_suffix('Z')?;
     let (year, rest) = match (tag, text.len()) {
@@ -105,7 +106,7 @@ fn time(tag: u8, text: &[u8]) -> Option<i64> {
     let (minute, second) = (part(6)?, part(8)?);
     let fits = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60;
     (fits && second <= 60).then(|| {
-        // Days since 1970 in the proleptic Gregorian calendar, in years that begin in March.
+        // Count the days since 1970 in the proleptic Gregorian calendar, with years that begin in March.
         let (year, month) = match month {
             1 | 2 => (year - 1, month + 9),
             _ => (year, month - 3),

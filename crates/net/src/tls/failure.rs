@@ -1,4 +1,4 @@
-//! TLS errors: why a connection failed, with a text that names the remedy.
+//! TLS errors: why a connection failed. The text of an error names the remedy.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -23,7 +23,8 @@ pub enum TlsFailure {
     NotYetValid,
     /// The peer's certificate was not issued by a trusted authority.
     UnknownAuthority,
-    /// The peer's certificate is that of an authority, as a self-signed one usually is, and is not trusted itself.
+    /// The peer's certificate is that of an authority, as self-signed certificates usually are, and is not itself
+    /// trusted.
     NotItselfTrusted,
     /// The peer's certificate is of X.509 version 1.
     OldVersion,
@@ -33,7 +34,7 @@ pub enum TlsFailure {
     NoRevocationList,
     /// The peer's certificate does not allow its role (ExtendedKeyUsage).
     Purpose,
-    /// The certificate is not for the requested host.
+    /// The certificate is for another host than the requested one.
     Name,
     /// The certificate cannot be read, or a signature is wrong.
     BadCertificate,
@@ -108,7 +109,7 @@ impl fmt::Display for TlsFailure {
     }
 }
 
-/// An alert's number and name.
+/// The number of an alert and its name.
 struct Alert(u8);
 
 impl fmt::Display for Alert {
@@ -140,7 +141,7 @@ impl From<TlsFailure> for io::Error {
 }
 
 impl TlsFailure {
-    /// The TLS failure in an error of a host, if any.
+    /// The TLS failure in an error of a host, if there is one.
     pub fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref::<Self>().copied()
     }

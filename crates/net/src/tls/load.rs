@@ -1,6 +1,6 @@
 //! Loads certificates, keys and revocation lists from files.
 //!
-//! Reads PEM and PKCS#12; an error for a Java key store names the command that converts it.
+//! PEM and PKCS#12 files can be read. For a Java key store, the error names the command that converts the key store.
 
 use std::fs;
 use std::io::Read;
@@ -12,19 +12,19 @@ use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKey
 
 use super::options::{Authority, Identity, TlsError, TlsPart};
 
-/// Maximum size of a file, bytes.
+/// Maximum size of a file, in bytes.
 const LARGEST: u64 = 64 << 20;
 /// Maximum number of files in a folder.
 const MOST_FILES: usize = 10_000;
 
-/// SHA-256 of the SubjectPublicKeyInfo of public keys whose private keys are published. One is from the sample key
-/// store in QuickFIX/J.
+/// SHA-256 of the SubjectPublicKeyInfo of public keys whose private keys have been published. One such key is in the
+/// sample key store of QuickFIX/J.
 const KNOWN_KEYS: [[u8; 32]; 1] = [[
     0xc7, 0x81, 0x29, 0x93, 0x70, 0xa4, 0xe9, 0x4a, 0x8e, 0x96, 0x67, 0xb9, 0xb2, 0x6b, 0x95,
     0x9d, //
     0x3c, 0xa1, 0x8d, 0x75, 0x6c, 0x37, 0xad, 0xe8, 0xb1, 0x80, 0xe5, 0xdc, 0x23, 0xde, 0x93, 0x8d,
 ]];
-/// SHA-256 of the sample key store itself.
+/// SHA-256 of the sample key store of QuickFIX/J.
 const KNOWN_STORE: [u8; 32] = [
     0xeb, 0x3a, 0x63, 0xc9, 0x73, 0x58, 0xa3, 0x36, 0xa3, 0xea, 0xef, 0xb8, 0x70, 0x99, 0xef,
     0x6e, //
@@ -35,7 +35,7 @@ const KNOWN: &str = "this is the sample key of QuickFIX/J, whose private key eve
 
 type Chain = Vec<CertificateDer<'static>>;
 
-/// A certificate chain and its key.
+/// A certificate chain and the key of its certificate.
 pub(super) fn identity(from: &Identity) -> Result<(Chain, PrivateKeyDer<'static>), TlsError> {
     let part = TlsPart::Identity;
     let (chain, key, file) = match from {
@@ -61,7 +61,7 @@ pub(super) fn identity(from: &Identity) -> Result<(Chain, PrivateKeyDer<'static>
     Ok((chain, key))
 }
 
-/// The certificates of authorities; unreadable `System` ones are skipped.
+/// The certificates of authorities. Certificates of the system that cannot be read are skipped.
 pub(super) fn authorities(from: &[Authority]) -> Result<Chain, TlsError> {
     let part = TlsPart::Authorities;
     let mut all = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn authorities(from: &[Authority]) -> Result<Chain, TlsError> {
     Ok(all)
 }
 
-/// Revocation lists in files and folders.
+/// The revocation lists in files and folders.
 pub(super) fn revocation_lists(
     from: &[PathBuf],
 ) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsError> {
@@ -152,7 +152,7 @@ fn pem_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     })
 }
 
-/// A file, or the files in a folder, sorted by name.
+/// The file itself, or the files in a folder, sorted by name.
 fn files(path: &Path, part: TlsPart) -> Result<Vec<PathBuf>, TlsError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -192,7 +192,7 @@ fn read(file: &Path, part: TlsPart) -> Result<Vec<u8>, TlsError> {
     Ok(bytes)
 }
 
-/// Detects a key store in Java's own format, and the sample one of QuickFIX/J.
+/// Refuses a key store in Java's own format, and the sample key store of QuickFIX/J.
 fn refuse_java(bytes: &[u8], file: &Path, part: TlsPart) -> Result<(), TlsError> {
     if super::pin::sha256(bytes) == KNOWN_STORE {
         return Err(TlsError::of_file(part, file, KNOWN));
@@ -262,7 +262,7 @@ mod key_store {
     }
 }
 
-/// A build without PKCS#12.
+/// Replaces the module in a build without PKCS#12.
 #[cfg(not(feature = "pkcs12"))]
 mod key_store {
     use rustls::pki_types::PrivateKeyDer;

@@ -1,13 +1,13 @@
-//! TLS 1.2 and 1.3 for sessions: options, trust, one connection.
+//! TLS 1.2 and 1.3 for sessions: options, trusted certificates, and one TLS connection.
 //!
 //! ```text
 //! TlsOptions --load--> certificates, keys, lists --context--> Tls        at the start, once
 //! Tls --> Stream: bytes of the socket <--> bytes of messages            for each connection
 //! ```
 //!
-//! Only suites with forward secrecy and authenticated encryption are supported; there is no resumption, so every
-//! connection presents its certificate, and no renegotiation, compression or early data. Certificates, keys and
-//! revocation lists are read when the engine starts.
+//! Only cipher suites with forward secrecy and authenticated encryption are supported. No session is resumed, so
+//! every connection presents its certificate. There is no renegotiation, compression or early data. Certificates,
+//! keys and revocation lists are read when the engine starts.
 
 mod failure;
 mod options;
@@ -46,7 +46,7 @@ use context::Context;
 #[cfg(feature = "tls")]
 pub use stream::{Stream, Taken};
 
-/// One side of TLS, with its files loaded. Clones share it.
+/// One side of TLS with its files loaded. Clones share the loaded files.
 #[derive(Clone)]
 pub struct Tls {
     options: Arc<TlsOptions>,
@@ -54,18 +54,18 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// For sessions whose peers connect to us.
+    /// TLS for sessions whose peers connect to us.
     ///
     /// # Errors
     ///
-    /// [`TlsError`]: an unreadable or unusable file, or a build without TLS.
+    /// [`TlsError`] when a file cannot be read or used, or when the build has no TLS.
     pub fn acceptor(options: TlsOptions) -> Result<Self, TlsError> {
         let context = Arc::new(Context::acceptor(&options)?);
         let options = Arc::new(options);
         Ok(Self { options, context })
     }
 
-    /// For sessions that connect to their peers.
+    /// TLS for sessions that connect to their peers.
     ///
     /// # Errors
     ///
@@ -76,18 +76,18 @@ impl Tls {
         Ok(Self { options, context })
     }
 
-    /// The options from which it was made.
+    /// The options from which this was made.
     #[must_use]
     pub fn options(&self) -> &TlsOptions {
         &self.options
     }
 
-    /// For an accepted connection.
+    /// TLS for an accepted connection.
     pub fn accept(&self) -> Result<Stream, TlsFailure> {
         self.context.accept()
     }
 
-    /// For a connection to this host.
+    /// TLS for a connection to this host.
     pub fn connect(&self, host: &str) -> Result<Stream, TlsFailure> {
         let name = self.options.server_name.as_deref().unwrap_or(host);
         self.context.connect(name)

@@ -5,15 +5,16 @@ use std::path::PathBuf;
 
 use fixwire_protocol::Secret;
 
-/// Options of one side of TLS connections.
+/// Options for one side of TLS connections.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TlsOptions {
-    /// Our certificate and its key. An acceptor needs one; an initiator presents it on request.
+    /// Our certificate and its key. An acceptor needs them; an initiator presents the certificate when the peer asks
+    /// for it.
     pub identity: Option<Identity>,
-    /// Accepted issuers of the peer's certificate.
+    /// The authorities that may have issued the peer's certificate.
     pub authorities: Vec<Authority>,
-    /// Files, or folders of files, with revocation lists (PEM or DER). With any, every certificate of
-    /// the peer's chain must be covered by one.
+    /// Files with revocation lists (PEM or DER), or folders with such files. If there are any, a list must cover
+    /// every certificate of the peer's chain.
     pub revocation_lists: Vec<PathBuf>,
     /// Whether an acceptor requests client certificates.
     pub client_certificates: ClientCertificates,
@@ -21,17 +22,17 @@ pub struct TlsOptions {
     pub tls12: bool,
     /// Whether TLS 1.3 is allowed.
     pub tls13: bool,
-    /// Cipher suites by their IANA names; see [`Suite`]. Empty: every one of [`Suite::ALL`].
+    /// Cipher suites by their IANA names; see [`Suite`]. An empty list stands for all of [`Suite::ALL`].
     pub suites: Vec<Suite>,
-    /// The name that an initiator expects in the peer's certificate and sends (server name indication); `None` for the
-    /// host that it connects to.
+    /// The name that an initiator expects in the peer's certificate and that it sends (server name indication).
+    /// `None` stands for the host to which it connects.
     pub server_name: Option<String>,
     /// Whether an initiator sends the server name.
     pub send_name: bool,
-    /// Whether the peer's certificate must be for the name. Disable it only if
+    /// Whether the peer's certificate must be for this name. Set this to false only if
     /// [`Transport::certificates`](crate::transport::Transport) names the accepted certificates.
     pub check_name: bool,
-    /// Whether the peer's certificate must be issued by an authority, valid and not revoked.
+    /// Whether the peer's certificate must be valid, not revoked and issued by an authority.
     pub check_chain: bool,
 }
 
@@ -56,35 +57,35 @@ impl Default for TlsOptions {
 /// A certificate with its chain up to the authority, and its private key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Identity {
-    /// PEM files, or one with both.
+    /// PEM files for certificate and key, or one PEM file with both.
     Pem {
-        /// The certificate first, then its issuers.
+        /// The file with the certificate first, and then its issuers.
         chain: PathBuf,
-        /// The key: PKCS#8, PKCS#1 or SEC1, not encrypted.
+        /// The file with the key, as PKCS#8, PKCS#1 or SEC1. The key is not encrypted.
         key: PathBuf,
     },
     /// A PKCS#12 file with one private key.
     KeyStore {
         /// The file.
         file: PathBuf,
-        /// Its password.
+        /// The password of the file.
         password: Secret<String>,
     },
 }
 
-/// Source of the certificates of authorities.
+/// Where the certificates of authorities are.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Authority {
-    /// A PEM file, or a folder of them.
+    /// A PEM file, or a folder of PEM files.
     Pem(PathBuf),
     /// The certificates of a PKCS#12 file.
     KeyStore {
         /// The file.
         file: PathBuf,
-        /// Its password.
+        /// The password of the file.
         password: Secret<String>,
     },
-    /// The authorities trusted by the system.
+    /// The authorities that the system trusts.
     System,
 }
 
@@ -94,20 +95,20 @@ pub enum ClientCertificates {
     /// Not requested.
     #[default]
     NotAsked,
-    /// Optional: a valid certificate, or none.
+    /// A client may present a valid certificate, or none.
     Optional,
-    /// Required: a valid certificate.
+    /// A client must present a valid certificate.
     Required,
 }
 
-/// A supported cipher suite: each has forward secrecy and authenticated encryption.
+/// A supported cipher suite. Each has forward secrecy and authenticated encryption.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Suite {
-    /// Its IANA name.
+    /// The IANA name of the suite.
     pub name: &'static str,
-    /// Its OpenSSL name.
+    /// The OpenSSL name of the suite.
     pub openssl: &'static str,
-    /// Whether it belongs to TLS 1.3.
+    /// Whether the suite belongs to TLS 1.3.
     pub tls13: bool,
 }
 
@@ -161,9 +162,9 @@ impl Suite {
         ),
     ];
 
-    /// The suites selected by a list of names: IANA or OpenSSL names, separated by `:`, `,` or spaces. OpenSSL's groups
-    /// (`HIGH`, `ALL`, `ECDHE`) select every suite, `!` and `-` remove a suite; names of unsupported suites select
-    /// nothing.
+    /// The suites that a list of names selects. The names are IANA or OpenSSL names, separated by `:`, `,` or spaces.
+    /// OpenSSL's groups (`HIGH`, `ALL`, `ECDHE`) select every suite. `!` and `-` remove a suite. Names of suites that
+    /// are not supported select nothing.
     #[must_use]
     pub fn select(text: &str) -> Vec<Self> {
         const GROUPS: [&str; 8] = [
@@ -196,21 +197,21 @@ impl Suite {
     }
 }
 
-/// The unusable part, and the reason.
+/// The part of the options that cannot be used, and the reason.
 #[derive(Debug)]
 pub struct TlsError {
-    /// The part of the options.
+    /// The part that is wrong.
     pub part: TlsPart,
-    /// The file, if any.
+    /// The file that is wrong, if a file is.
     pub file: Option<PathBuf>,
-    /// The fault and the remedy.
+    /// What is wrong, and how to correct it.
     pub note: String,
 }
 
 /// A part of [`TlsOptions`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TlsPart {
-    /// The certificate or key.
+    /// Our certificate or key.
     Identity,
     /// The authorities.
     Authorities,

@@ -1,37 +1,38 @@
-//! Pins: the certificates that belong to a session.
+//! Pins: they say which certificates belong to a session.
 //!
-//! A peer is identified by its public key or by a name that an authority has put in its certificate, never by the
-//! subject's common name.
+//! A pin identifies a peer by its public key, or by a name that an authority has put into the certificate. The
+//! subject's common name never counts.
 
 use std::fmt;
 
-/// The contents of a peer's certificate, which has been verified.
+/// The contents of a peer's certificate that has been verified.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PeerCertificate {
-    /// SHA-256 of its SubjectPublicKeyInfo.
+    /// SHA-256 of the certificate's SubjectPublicKeyInfo.
     pub spki: [u8; 32],
-    /// Its DNS names.
+    /// The DNS names in the certificate.
     pub dns: Vec<String>,
-    /// Its URIs.
+    /// The URIs in the certificate.
     pub uris: Vec<String>,
 }
 
-/// A required property of a certificate.
+/// A property that a certificate must have.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Pin {
-    /// `sha256:` and 64 hexadecimal digits: hash of its SubjectPublicKeyInfo. Survives a renewal with the same key.
+    /// `sha256:` and 64 hexadecimal digits: the hash of the SubjectPublicKeyInfo. A renewed certificate with the same
+    /// key fits too.
     Spki([u8; 32]),
-    /// `dns:` and one of its SubjectAltNames, ignoring case. No wildcards.
+    /// `dns:` and one of the certificate's DNS names, ignoring case. There are no wildcards.
     Dns(String),
-    /// `uri:` and one of its SubjectAltName URIs, byte for byte.
+    /// `uri:` and one of the certificate's URIs, which must be equal byte for byte.
     Uri(String),
 }
 
 impl Pin {
-    /// The syntax that [`parse`](Self::parse) accepts, as in "expected …".
+    /// The syntax that [`parse_list`](Self::parse_list) accepts, to follow the word "expected".
     pub const EXPECTED: &str = "certificates as sha256:…, dns:… or uri:…, separated by commas";
 
-    /// Parses a comma-separated list.
+    /// Parses a list of pins, separated by commas.
     #[must_use]
     pub fn parse_list(text: &str) -> Option<Vec<Self>> {
         text.split(',')
@@ -65,7 +66,7 @@ impl Pin {
         }
     }
 
-    /// Whether a certificate has it.
+    /// Whether a certificate has the property.
     #[must_use]
     pub fn fits(&self, certificate: &PeerCertificate) -> bool {
         match self {
@@ -79,12 +80,12 @@ impl Pin {
     }
 }
 
-/// Whether a peer may use a session: it has presented one of the session's certificates, if the session names any.
+/// Whether a peer may use a session. If the session names certificates, the peer must have presented one of them.
 pub fn allowed(pins: &[Pin], shown: Option<&PeerCertificate>) -> bool {
     pins.is_empty() || shown.is_some_and(|shown| pins.iter().any(|pin| pin.fits(shown)))
 }
 
-/// The public key of a certificate in [`Pin`] notation.
+/// A public key's hash, shown in the notation of a [`Pin`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Spki(pub [u8; 32]);
 
@@ -103,13 +104,13 @@ pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
     sum
 }
 
-/// The contents of a certificate; `None` when it cannot be read.
+/// The contents of a certificate; `None` when the certificate cannot be read.
 #[cfg(feature = "tls")]
 pub(super) fn peer_certificate(
     der: &rustls::pki_types::CertificateDer<'_>,
 ) -> Option<PeerCertificate> {
     let Ok(certificate) = webpki::EndEntityCert::try_from(der) else {
-        // A version 1 certificate has no names; it only gets here without further checks.
+        // A certificate of version 1 has no names. It reaches this point only if nothing else is checked.
         return super::der::certificate_parts(der).map(|parts| PeerCertificate {
             spki: sha256(parts.spki),
             ..PeerCertificate::default()

@@ -1,7 +1,7 @@
-//! One TLS connection over a non-blocking stream.
+//! One TLS connection over a stream that does not block.
 //!
-//! Reads and writes are those of a [`Host`](crate::Host): they do what is possible now. Received data is read in small
-//! steps, so that one connection does not delay the others, and the size of a handshake is limited.
+//! Reads and writes work like those of a [`Host`](crate::Host): they do what is possible now. Received data is read
+//! in small steps, so that one connection does not delay the others. The size of a handshake is limited.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
@@ -22,26 +22,26 @@ const HANDSHAKE_FAILURE: u8 = 40;
 const BAD_CERTIFICATE: u8 = 42;
 const CERTIFICATE_UNKNOWN: u8 = 46;
 const CERTIFICATE_REQUIRED: u8 = 116;
-/// Maximum size of a handshake, bytes, including certificates.
+/// Maximum size of a handshake in bytes, certificates included.
 const LONGEST_HANDSHAKE: usize = 128 << 10;
 
-/// A TLS connection without its stream.
+/// A TLS connection. The stream itself is not part of it.
 #[derive(Debug)]
 pub struct Stream {
     tls: Connection,
     certificate: Option<PeerCertificate>,
     handshake_bytes: usize,
-    /// Whether the peer has sent anything since the handshake.
+    /// Whether the peer has sent anything after the handshake.
     heard: bool,
-    /// For an initiator without a certificate.
+    /// For an initiator without a certificate: records whether the peer asked for one.
     unasked: Option<Arc<NoCertificate>>,
 }
 
-/// Result of a read.
+/// Result of a read from a connection.
 pub struct Taken {
-    /// The number of bytes, 0 at the end of the stream, or the error.
+    /// The number of bytes, which is 0 at the end of the stream, or an error.
     pub result: io::Result<usize>,
-    /// Whether more may be available at once.
+    /// Whether more data may be available at once.
     pub more: bool,
 }
 
@@ -61,14 +61,15 @@ impl Stream {
         self.certificate.as_ref()
     }
 
-    /// Reads what the peer has written.
+    /// Reads data that the peer has sent.
     pub fn read(&mut self, stream: &mut (impl Read + Write), into: &mut [u8]) -> Taken {
         let end = |result, more| Taken { result, more };
         for _ in 0..READS {
             match self.tls.reader().read(into) {
                 Ok(count) => return end(Ok(count), count > 0),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                // Closed without a notification; the end of a message is known from the message itself.
+                // The peer has closed the stream without a TLS notification. This is allowed, because a message
+                // itself shows where it ends.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => return end(Ok(0), false),
                 Err(error) => return end(Err(error), false),
             }
@@ -80,7 +81,7 @@ impl Stream {
         end(Err(ErrorKind::WouldBlock.into()), true)
     }
 
-    /// Continues the handshake as far as possible; true when it is complete.
+    /// Continues the handshake as far as possible. Returns true when it is complete.
     pub fn settle(&mut self, stream: &mut (impl Read + Write)) -> io::Result<bool> {
         self.flush(stream)?;
         while self.tls.is_handshaking() {
@@ -90,19 +91,19 @@ impl Stream {
                 Err(error) => return Err(error),
             }
         }
-        // Our last handshake data.
+        // This sends the last data of our handshake.
         self.flush(stream)
     }
 
-    /// Whether the peer has not sent anything since the end of the handshake. Our data ends it, but the peer may still
-    /// send session tickets.
+    /// Whether the peer has sent nothing since the end of the handshake. The handshake ends with our data, but the
+    /// peer may still send session tickets.
     pub fn may_hear_tickets(&self) -> bool {
         let is_ours = matches!(self.tls, Connection::Client(_))
             && self.tls.protocol_version() == Some(ProtocolVersion::TLSv1_3);
         is_ours && !self.heard
     }
 
-    /// Reads once for data after the handshake.
+    /// Reads once, for data that follows the handshake.
     pub fn listen(&mut self, stream: &mut (impl Read + Write)) -> io::Result<()> {
         match self.take(stream) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
@@ -110,7 +111,7 @@ impl Stream {
         }
     }
 
-    /// Reads once from the stream, decrypts, and sends necessary answers.
+    /// Reads once from the stream, decrypts the data, and sends the answers that TLS requires.
     fn take(&mut self, stream: &mut (impl Read + Write)) -> io::Result<()> {
         let shaking = self.tls.is_handshaking();
         let count = match self.tls.read_tls(stream) {
@@ -128,7 +129,7 @@ impl Stream {
         let processed = self.tls.process_new_packets();
         let flushed = self.flush(stream);
         if let Err(error) = processed {
-            // The alert with the reason was sent to the peer, as far as possible.
+            // The peer was sent the alert with the reason, if the stream accepted it.
             return Err(self.reason(&error).into());
         }
         flushed?;
@@ -145,7 +146,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Converts an error of the library for the operator. An alert about a missing certificate has several names.
+    /// Converts an error of the TLS library to a failure that an operator understands. An alert about a missing
+    /// certificate may have several names.
     fn reason(&self, error: &Error) -> TlsFailure {
         match reason(error) {
             TlsFailure::Alert(HANDSHAKE_FAILURE | BAD_CERTIFICATE | CERTIFICATE_UNKNOWN)
@@ -160,8 +162,8 @@ impl Stream {
         }
     }
 
-    /// Writes a first part of the bytes; returns its length, and whether the stream has accepted all of them. Accepts
-    /// nothing until earlier data was accepted.
+    /// Writes as many of the bytes as possible. Returns their number, and whether the stream has accepted all of
+    /// them. Nothing is written until earlier data was accepted.
     pub fn write(&mut self, stream: &mut impl Write, bytes: &[u8]) -> io::Result<(usize, bool)> {
         if !self.flush(stream)? {
             return Err(ErrorKind::WouldBlock.into());
@@ -180,7 +182,7 @@ impl Stream {
         Ok((taken, true))
     }
 
-    /// Writes encrypted data that waits; true when nothing is left.
+    /// Writes encrypted data that waits to be sent. Returns true when nothing is left.
     pub fn flush(&mut self, stream: &mut impl Write) -> io::Result<bool> {
         while self.tls.wants_write() {
             match self.tls.write_tls(stream) {
@@ -194,15 +196,15 @@ impl Stream {
         Ok(true)
     }
 
-    /// Sends the close notification, as far as the stream accepts it.
+    /// Sends TLS's notification that the connection is closed, as far as the stream accepts it.
     pub fn close(&mut self, stream: &mut impl Write) {
         self.tls.send_close_notify();
-        // The connection ends either way.
+        // The connection ends in both cases.
         let _ = self.flush(stream);
     }
 }
 
-/// Converts an error of the library for the operator.
+/// Converts an error of the TLS library to a failure that an operator understands.
 fn reason(error: &Error) -> TlsFailure {
     match error {
         Error::InvalidMessage(
@@ -217,7 +219,7 @@ fn reason(error: &Error) -> TlsFailure {
             | PeerIncompatible::ServerDoesNotSupportTls12Or13
             | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
             | PeerIncompatible::SupportedVersionsExtensionRequired
-            // Clients with TLS 1.0 and 1.1 lack this extension.
+            // Clients with TLS 1.0 and 1.1 do not have this extension.
             | PeerIncompatible::SignatureAlgorithmsExtensionRequired,
         ) => TlsFailure::Version,
         Error::PeerIncompatible(_) => TlsFailure::Suites,

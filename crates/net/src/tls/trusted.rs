@@ -1,4 +1,4 @@
-//! The peer's certificate: issued by a trusted authority, or trusted itself.
+//! Checks that the peer's certificate was issued by a trusted authority, or is itself trusted.
 //!
 //! ```text
 //!   chain up to an authority of SocketCAFile ............ the library decides: names, dates, purpose, revocation
@@ -6,8 +6,9 @@
 //!   SocketInsecureSkipVerify=Y .......................... any, also one of version 1; the peer must have its key
 //! ```
 //!
-//! A certificate created by `openssl req -x509` declares itself an authority (CA:TRUE). The library refuses such a
-//! certificate of a peer, although the settings name it; peers without an authority exchange exactly these.
+//! A certificate that `openssl req -x509` creates says that it is an authority (CA:TRUE). The TLS library refuses
+//! such a certificate of a peer even if the settings name it. Peers without an authority exchange exactly such
+//! certificates.
 
 use std::sync::Arc;
 
@@ -22,16 +23,16 @@ use webpki::RawPublicKeyEntity;
 
 use super::der::certificate_parts;
 
-/// Directly trusted certificates, and the verification of signatures with their keys.
+/// The certificates that are trusted directly, and what is needed to verify signatures with their keys.
 #[derive(Debug)]
 pub(super) struct Trusted {
-    /// The certificates in SocketCAFile; none if revocation lists must cover each certificate.
+    /// The certificates in SocketCAFile. The list is empty if revocation lists must cover each certificate.
     pub(super) certificates: Vec<CertificateDer<'static>>,
     pub(super) provider: Arc<CryptoProvider>,
 }
 
 impl Trusted {
-    /// Whether this certificate itself is trusted and valid now; `None` for other certificates.
+    /// Whether this certificate is itself trusted and valid now. `None` for a certificate that is not itself trusted.
     fn holds(&self, certificate: &CertificateDer<'_>, now: UnixTime) -> Option<Result<(), Error>> {
         let is_known = |known: &CertificateDer<'_>| known.as_ref() == certificate.as_ref();
         if !self.certificates.iter().any(is_known) {
@@ -48,7 +49,7 @@ impl Trusted {
         })
     }
 
-    /// Verifies that the peer has the key of its certificate, whatever its version.
+    /// Verifies that the peer has the key of its certificate, whatever the version of the certificate.
     fn signature(
         &self,
         message: &[u8],
@@ -94,7 +95,7 @@ impl Trusted {
     }
 }
 
-/// The checks of an acceptor's certificate by an initiator.
+/// How an initiator checks the certificate of an acceptor.
 #[derive(Debug)]
 pub(super) struct ServerCheck {
     /// `None`: any certificate.
@@ -115,7 +116,7 @@ impl ServerCertVerifier for ServerCheck {
         let Some(chain) = &self.chain else {
             return Ok(ServerCertVerified::assertion());
         };
-        // The name is checked last.
+        // The library checks the name last.
         let refused = match chain.verify_server_cert(certificate, above, name, ocsp, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -127,7 +128,7 @@ impl ServerCertVerifier for ServerCheck {
             .holds(certificate, now)
             .unwrap_or(Err(refused))?;
         if self.check_name {
-            // A version 1 certificate has no valid names.
+            // A certificate of version 1 has no names that count.
             let no_name = |_| Error::from(CertificateError::NotValidForName);
             let parsed = ParsedCertificate::try_from(certificate).map_err(no_name)?;
             verify_server_name(&parsed, name)?;
@@ -158,7 +159,7 @@ impl ServerCertVerifier for ServerCheck {
     }
 }
 
-/// The checks of an initiator's certificate by an acceptor.
+/// How an acceptor checks the certificate of an initiator.
 #[derive(Debug)]
 pub(super) struct ClientCheck {
     pub(super) chain: Arc<dyn ClientCertVerifier>,

@@ -1,4 +1,4 @@
-//! An initiator without a certificate: whether the peer requested one.
+//! Records for an initiator without a certificate whether the peer asked for one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,12 +7,12 @@ use rustls::SignatureScheme;
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
 
-/// Presents no certificate, and records that one was requested. For one connection.
+/// Presents no certificate, and records that the peer asked for one. Each connection has its own value.
 #[derive(Debug, Default)]
 pub(super) struct NoCertificate(AtomicBool);
 
 impl NoCertificate {
-    /// Whether the peer requested a certificate.
+    /// Whether the peer has asked for a certificate.
     pub(super) fn was_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -25,7 +25,7 @@ impl ResolvesClientCert for NoCertificate {
     }
 
     fn has_certs(&self) -> bool {
-        // The library calls this only on a request.
+        // The library calls this only if the peer asks for a certificate.
         true
     }
 }
