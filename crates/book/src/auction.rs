@@ -1,30 +1,33 @@
-//! Auctions: the single price that maximizes the traded quantity.
+//! Auctions: they find the single price at which the largest quantity trades.
 
 use crate::book::{Book, BookState};
 use crate::event::{BookEvent, CancelReason, Crossing};
 use crate::order::{BookOrder, Side};
 
-/// The prices that are best so far, while candidates are looked at from the lowest to the highest.
+/// The best prices so far. Candidates are examined from the lowest price to the highest.
 struct Choice {
     best: Crossing,
-    /// Candidates as good as the best one: the lowest and the highest, and the one nearest to the reference.
+    /// Of the candidates that are as good as the best: the lowest, the highest, and the one nearest to the reference
+    /// price.
     low: Crossing,
     high: Crossing,
     near: Crossing,
 }
 
 impl Book {
-    /// The price that an auction would find now, and how much would trade; `None` when nothing would.
+    /// The price that an auction would find now, and the quantity that would trade. `None` when nothing would trade.
     ///
-    /// Candidates are all limit prices in the book and the reference: the last trade, or the price that the
-    /// book was made with before there is one. Hidden quantity counts, and market orders accept every price.
-    /// The rules, each deciding only where those before it leave more than one price:
+    /// The candidates are all limit prices in the book and the reference price. The reference price is the price of
+    /// the last trade; before the first trade it is the price with which the book was made. Hidden quantity counts,
+    /// and market orders accept every price. These rules choose the price. Each rule decides only if the rules before
+    /// it leave more than one price:
     ///
     /// 1. the greatest quantity trades;
-    /// 2. the smallest surplus is left;
-    /// 3. the highest of the prices if each leaves a surplus of buy orders, the lowest if each leaves one of
-    ///    sell orders;
-    /// 4. the price nearest to the reference, the lower one of two; without a reference the lowest.
+    /// 2. the remaining surplus is the smallest;
+    /// 3. if each price leaves a surplus of buy orders, the highest price; if each leaves a surplus of sell orders,
+    ///    the lowest price;
+    /// 4. the price that is nearest to the reference price, or the lower one of two; without a reference price, the
+    ///    lowest price.
     #[must_use]
     pub fn indicative(&self) -> Option<Crossing> {
         let reference = self.last.or(self.reference);
@@ -57,7 +60,7 @@ impl Book {
                 surplus: difference(bought, sold),
             };
             choice = Choice::better(choice, candidate, reference);
-            // From the next price on, buy orders at this price no longer participate.
+            // At the next price and above, buy orders at this price take no part.
             if let Some((_, queue)) = buys.next_if(|(key, _)| **key == price) {
                 bought -= queue.total;
             }
@@ -65,9 +68,9 @@ impl Book {
         choice.map(Choice::made)
     }
 
-    /// Ends an auction call with its trades: orders trade in price-time order, all at the price that
-    /// [`indicative`](Self::indicative) gives, and what is left of market orders is cancelled. The call goes
-    /// on. Does nothing in another state; going to [`BookState::Continuous`] does the same by itself.
+    /// Executes the trades of an auction call. Orders trade in the order of price and time, all at the price that
+    /// [`indicative`](Self::indicative) gives. What is left of market orders is cancelled. The auction call
+    /// continues. In another state this does nothing. A change to [`BookState::Continuous`] does the same by itself.
     pub fn uncross(&mut self, sink: &mut impl FnMut(BookEvent)) {
         if self.state == BookState::AuctionCall {
             self.uncross_all(sink);
@@ -85,7 +88,7 @@ impl Book {
         }
     }
 
-    /// Trades all that accepts `price`.
+    /// Trades all orders that accept `price`.
     fn trade_all(&mut self, price: i64, sink: &mut impl FnMut(BookEvent)) {
         while let (Some((_, buys)), Some((_, sells))) = (self.buys.best(), self.sells.best()) {
             let buy = self.slab.get(buys.head).order;
@@ -111,7 +114,7 @@ impl Book {
 }
 
 impl Choice {
-    /// The choice after one more candidate, which is higher than those before it.
+    /// The choice after one more candidate, whose price is higher than those before it.
     fn better(choice: Option<Self>, new: Crossing, reference: Option<i64>) -> Option<Self> {
         let Some(mut choice) = choice else {
             return (new.quantity > 0).then_some(Self::of(new));
@@ -141,7 +144,8 @@ impl Choice {
         }
     }
 
-    /// Rules 3 and 4. The surplus falls as the price rises, so that both ends say what lies between.
+    /// Applies rules 3 and 4. The surplus falls as the price rises, so the lowest and the highest price also show
+    /// what lies between them.
     fn made(self) -> Crossing {
         if self.high.surplus > 0 {
             self.high
@@ -153,7 +157,7 @@ impl Choice {
     }
 }
 
-/// Sums of quantities are far below the range of `i128`.
+/// The difference of two sums of quantities. Such sums are far below the limit of `i128`.
 fn difference(bought: u128, sold: u128) -> i128 {
     bought as i128 - sold as i128
 }

@@ -13,14 +13,14 @@ pub struct Book {
     pub(crate) index: Index,
     pub(crate) buys: Ladder,
     pub(crate) sells: Ladder,
-    /// Untriggered stop orders by stop price; the best one is triggered first.
+    /// Stop orders that have not been triggered, by stop price. The best one is triggered first.
     pub(crate) buy_stops: Ladder,
     pub(crate) sell_stops: Ladder,
     pub(crate) state: BookState,
     pub(crate) band: PriceBand,
     pub(crate) reference: Option<i64>,
     pub(crate) last: Option<i64>,
-    /// The lowest and highest trade since stop orders were last checked.
+    /// The lowest and the highest price of the trades since stop orders were last checked.
     pub(crate) swing: Option<(i64, i64)>,
     pub(crate) orders_max: u32,
 }
@@ -30,13 +30,13 @@ pub struct Book {
 pub struct BookSettings {
     /// The initial state.
     pub state: BookState,
-    /// The price band for limit and stop prices.
+    /// The limits for limit and stop prices.
     pub band: PriceBand,
     /// The reference price of auctions before the first trade.
     pub reference: Option<i64>,
     /// Maximum number of orders in the book.
     pub orders_max: u32,
-    /// Initial capacity in orders.
+    /// Number of orders for which memory is reserved at first.
     pub capacity: u32,
 }
 
@@ -52,7 +52,7 @@ impl Default for BookSettings {
     }
 }
 
-/// The price band: allowed limit and stop prices, inclusive. Orders in the book stay when the band moves.
+/// The range of allowed limit and stop prices, ends included. Orders in the book stay when the range changes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct PriceBand {
     /// The lowest price.
@@ -62,13 +62,13 @@ pub struct PriceBand {
 }
 
 impl PriceBand {
-    /// All prices except the two that stand for "market".
+    /// A band with all prices, except the two values that stand for "market".
     pub const ANY: Self = Self {
         low: i64::MIN + 1,
         high: i64::MAX - 1,
     };
 
-    /// Whether `price` is inside.
+    /// Whether `price` is within the band.
     #[must_use]
     pub fn contains(&self, price: i64) -> bool {
         let all = Self::ANY;
@@ -76,7 +76,7 @@ impl PriceBand {
     }
 }
 
-/// State of trading.
+/// The state of trading.
 ///
 /// ```text
 ///                       trades what crosses, cancels the rest of market orders
@@ -96,22 +96,22 @@ pub enum BookState {
     /// Continuous trading.
     #[default]
     Continuous,
-    /// Auction call: orders are collected.
+    /// An auction call: orders are collected and do not trade.
     AuctionCall,
     /// Halted.
     Halted,
-    /// Closed for the day.
+    /// Trading is closed for the day.
     Closed,
 }
 
-/// One price level, as published.
+/// One price level, as it is published.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Depth {
-    /// The price; `None` for the market orders of an auction call.
+    /// The price; `None` for the market orders in an auction call.
     pub price: Option<i64>,
     /// Visible quantity.
     pub visible: u128,
-    /// Total quantity, including hidden quantity of icebergs.
+    /// Total quantity, including the hidden quantity of icebergs.
     pub total: u128,
     /// Number of orders.
     pub orders: u32,
@@ -154,7 +154,7 @@ impl Book {
         self.band = band;
     }
 
-    /// The reference price before the first trade.
+    /// The reference price that counts before the first trade.
     #[must_use]
     pub fn reference(&self) -> Option<i64> {
         self.reference
@@ -221,7 +221,8 @@ impl Book {
         self.queued(self.stops(side))
     }
 
-    /// Enters an order. Reports [`BookEvent::Accepted`] and the resulting events, or [`BookEvent::Rejected`].
+    /// Enters an order. Reports [`BookEvent::Accepted`] and the events that follow from it, or
+    /// [`BookEvent::Rejected`].
     pub fn enter(&mut self, order: EntryOrder, sink: &mut impl FnMut(BookEvent)) {
         let id = order.id;
         if let Err(reason) = self.admit(&order) {
@@ -238,7 +239,7 @@ impl Book {
         self.run_stops(sink);
     }
 
-    /// Changes the state of trading. No effect when the state is the same.
+    /// Changes the state of trading. Does nothing when the book already has this state.
     pub fn set_state(&mut self, state: BookState, sink: &mut impl FnMut(BookEvent)) {
         if state == self.state {
             return;
@@ -254,12 +255,12 @@ impl Book {
         }
     }
 
-    /// Restores an order into a copy of the book, at the back of its level, without trading. For callers that saved
-    /// [`resting`](Self::resting) and [`waiting`](Self::waiting) of both sides.
+    /// Restores an order in a copy of the book. The order goes to the back of its level and does not trade. This is
+    /// for callers that have saved [`resting`](Self::resting) and [`waiting`](Self::waiting) of both sides.
     ///
     /// # Errors
     ///
-    /// The order cannot have been in a book.
+    /// A [`RefusedOrder`] when the order cannot have been in a book.
     pub fn put_back(&mut self, order: BookOrder) -> Result<(), RefusedOrder> {
         if self.index.get(order.id).is_some() {
             return Err(RefusedOrder::DuplicateId);
@@ -294,14 +295,15 @@ impl Book {
         Ok(())
     }
 
-    /// Sets the last trade of a copy of the book, and the lowest and highest trade not yet checked against stop
-    /// orders.
+    /// Sets the last trade of a copy of the book, and the lowest and highest price of the trades that were not yet
+    /// checked against stop orders.
     pub fn put_back_last(&mut self, last: Option<i64>, swing: Option<(i64, i64)>) {
         self.last = last;
         self.swing = swing;
     }
 
-    /// The lowest and highest trade not yet checked against stop orders, for a copy of the book.
+    /// The lowest and highest price of the trades that were not yet checked against stop orders, for a copy of the
+    /// book.
     #[must_use]
     pub fn swing(&self) -> Option<(i64, i64)> {
         self.swing
@@ -340,7 +342,7 @@ impl Book {
         Ok(())
     }
 
-    /// Processes a new or changed order: it waits for its stop price, is collected for the auction, or trades.
+    /// Handles a new or changed order: it waits for its stop price, is collected for the auction, or trades.
     pub(crate) fn place(&mut self, mut order: BookOrder, sink: &mut impl FnMut(BookEvent)) {
         if order.stop.is_some() {
             order.visible = 0;
@@ -353,7 +355,7 @@ impl Book {
         }
     }
 
-    /// Adds an order at the back of its level.
+    /// Adds an order at the back of its price level.
     pub(crate) fn keep(&mut self, order: BookOrder) {
         let slot = self.slab.insert(order);
         self.index.insert(order.id, slot);
@@ -370,7 +372,7 @@ impl Book {
         self.slab.remove(slot)
     }
 
-    /// The ladder that an order belongs to, its key there, and where the order is kept.
+    /// The ladder to which an order belongs, its key there, and the slab that stores the order.
     pub(crate) fn level_of(&mut self, order: &BookOrder) -> (&mut Ladder, i64, &mut Slab) {
         let (ladder, key) = match (order.side, order.stop) {
             (Side::Buy, None) => (&mut self.buys, order.price_key()),
@@ -407,7 +409,7 @@ impl Book {
         })
     }
 
-    /// End of day: removes day orders and market orders.
+    /// Ends the day: removes day orders and market orders.
     fn expire(&mut self, sink: &mut impl FnMut(BookEvent)) {
         for (side, waiting) in [
             (Side::Buy, false),

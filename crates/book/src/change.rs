@@ -23,9 +23,9 @@ impl Book {
         });
     }
 
-    /// Puts an order with another traded quantity in the place of the one with its id, or back into the book: a trade of it was
-    /// cancelled or corrected. It goes to the back of its level, and trades if it can; when it is filled, it leaves the book, and
-    /// when trading is closed, it expires.
+    /// Puts an order back into the book, or replaces the order with the same id. The traded quantity of the order has
+    /// changed because a trade was cancelled or corrected. The order goes to the back of its level and trades if it
+    /// can. When it is filled, it leaves the book. When trading is closed, it expires.
     pub fn reinstate(&mut self, order: BookOrder, sink: &mut impl FnMut(BookEvent)) {
         if let Some(slot) = self.index.get(order.id) {
             self.drop_order(slot);
@@ -45,10 +45,10 @@ impl Book {
         self.run_stops(sink);
     }
 
-    /// Changes an order. It keeps its place when its prices stay and its quantity does not rise; otherwise
-    /// it goes to the back of its level, and trades if it can.
+    /// Changes an order. The order keeps its place if its prices stay the same and its quantity does not rise.
+    /// Otherwise it goes to the back of its level, and trades if it can.
     ///
-    /// An iceberg that becomes smaller gives up hidden quantity first.
+    /// When an iceberg becomes smaller, it gives up hidden quantity first.
     pub fn replace(&mut self, id: u64, change: OrderChange, sink: &mut impl FnMut(BookEvent)) {
         let (slot, changed) = match self.changed(id, &change) {
             Ok(found) => found,
@@ -83,7 +83,7 @@ impl Book {
         self.run_stops(sink);
     }
 
-    /// Where the order is, and what it would be after the change.
+    /// The position of the order, and what the order would be after the change.
     fn changed(&self, id: u64, change: &OrderChange) -> Result<(u32, BookOrder), RefusedOrder> {
         if matches!(self.state, BookState::Halted | BookState::Closed) {
             return Err(RefusedOrder::NotTrading);
@@ -107,7 +107,7 @@ impl Book {
             return Err(RefusedOrder::Stop);
         }
         let (price, stop) = (change.price.or(order.price), change.stop.or(order.stop));
-        // An unchanged price was inside the band when it was entered.
+        // A price that does not change was inside the band when it was entered.
         for (new, old) in [(price, order.price), (stop, order.stop)] {
             if new != old && new.is_some_and(|new| !self.band.contains(new)) {
                 return Err(RefusedOrder::OutsideBand);

@@ -1,4 +1,4 @@
-//! Consistency check of a book, for tests and for restored copies.
+//! Checks the consistency of a book, for tests and for restored copies.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,12 +9,13 @@ use crate::order::Side;
 use crate::slab::NONE;
 
 impl Book {
-    /// Checks all invariants between two calls: links, sums, ids and free slots are consistent, no order shows more
-    /// than allowed, and in continuous trading the book is not crossed and no stop order is overdue.
+    /// Checks all invariants. It can be called between any two calls. Links, sums, ids and free positions must be
+    /// consistent, and no order may show more than it is allowed to. In continuous trading the book must not be
+    /// crossed, and no stop order may be overdue.
     ///
     /// # Errors
     ///
-    /// The violated invariant, as a sentence.
+    /// The invariant that does not hold, as a sentence.
     pub fn check(&self) -> Result<(), String> {
         let mut orders = 0;
         for side in [Side::Buy, Side::Sell] {

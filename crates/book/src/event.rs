@@ -1,22 +1,22 @@
-//! Events of a book.
+//! Events of a limit order book.
 
 use core::fmt;
 
 use crate::order::Side;
 
-/// An event of the book. Quantities in lots, prices in ticks.
+/// An event of the book. Quantities are in lots, prices in ticks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum BookEvent {
-    /// An order was entered. The resulting events follow.
+    /// An order was entered. The events that follow from it come after this one.
     Accepted {
         /// The order.
         id: u64,
     },
-    /// A request was rejected; the book is unchanged.
+    /// A request was rejected. The book is unchanged.
     Rejected {
-        /// The order that the request names.
+        /// The id of the order that the request names.
         id: u64,
-        /// Which request.
+        /// The kind of the request.
         request: BookRequest,
         /// Why.
         reason: RefusedOrder,
@@ -29,50 +29,50 @@ pub enum BookEvent {
         quantity: u64,
         /// The buy order.
         buy: u64,
-        /// Leaves quantity of the buy order.
+        /// The quantity of the buy order that is left.
         buy_leaves: u64,
         /// The sell order.
         sell: u64,
-        /// Leaves quantity of the sell order.
+        /// The quantity of the sell order that is left.
         sell_leaves: u64,
-        /// The aggressor side; `None` in an auction.
+        /// The side of the order that was matched against the book; `None` in an auction.
         aggressor: Option<Side>,
     },
     /// An order was removed from the book before it was filled.
     Cancelled {
         /// The order.
         id: u64,
-        /// The order's leaves quantity before.
+        /// The quantity of the order that was left before.
         leaves: u64,
         /// Why.
         reason: CancelReason,
     },
-    /// An order was changed. The resulting events follow.
+    /// An order was changed. The events that follow from it come after this one.
     Replaced {
         /// The order.
         id: u64,
-        /// The order's leaves quantity now.
+        /// The quantity of the order that is left now.
         leaves: u64,
-        /// Whether it kept its queue priority.
+        /// Whether the order kept its priority in the queue.
         kept_priority: bool,
     },
-    /// A stop order has become active: from here it is a market or limit order.
+    /// A stop order was triggered. From now on it is a market or limit order.
     Triggered {
         /// The order.
         id: u64,
     },
-    /// The auction price was determined. The trades follow.
+    /// The price of an auction was found. The trades come after this event.
     Uncrossed(Crossing),
 }
 
-/// The price of an auction and its volume.
+/// The price of an auction, and its volume.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Crossing {
     /// The price.
     pub price: i64,
-    /// Traded quantity, including hidden quantity.
+    /// The quantity that trades, hidden quantity included.
     pub quantity: u128,
-    /// The surplus at this price: buy (positive) or sell (negative).
+    /// The surplus at this price: positive for buy orders, negative for sell orders.
     pub surplus: i128,
 }
 
@@ -87,16 +87,16 @@ pub enum BookRequest {
     Replace,
 }
 
-/// Why an order was removed unfilled.
+/// Why an order was removed before it was filled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CancelReason {
-    /// Cancelled by its owner.
+    /// The owner cancelled the order.
     Requested,
-    /// The rest of an immediate-or-cancel order.
+    /// The rest of an immediate-or-cancel order was cancelled.
     ImmediateOrCancel,
-    /// A fill-or-kill order that could not be filled.
+    /// A fill-or-kill order could not be filled.
     FillOrKill,
-    /// A market order without liquidity.
+    /// There are no orders with which a market order can trade.
     NoLiquidity,
     /// End of day.
     Expired,
@@ -105,13 +105,13 @@ pub enum CancelReason {
 /// Why a request is rejected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RefusedOrder {
-    /// The book is halted or closed.
+    /// The book is halted, or trading is closed.
     NotTrading,
-    /// Immediate-or-cancel and fill-or-kill orders need continuous trading.
+    /// Immediate-or-cancel and fill-or-kill orders are only allowed in continuous trading.
     NotInAuction,
-    /// An order with this id is in the book.
+    /// An order with this id is already in the book.
     DuplicateId,
-    /// No order with this id is in the book.
+    /// There is no order with this id in the book.
     UnknownOrder,
     /// The quantity is zero.
     Quantity,
@@ -119,14 +119,14 @@ pub enum RefusedOrder {
     AlreadyFilled,
     /// The limit or stop price is outside the price band.
     OutsideBand,
-    /// A limit price for a market order.
+    /// A limit price was given for a market order.
     Price,
-    /// A stop price for an order that is not waiting for one.
+    /// A stop price was given for an order that does not wait for one.
     Stop,
-    /// The display quantity is zero, above the total or a very small part of it
-    /// ([`SLICES_MAX`](crate::SLICES_MAX)), or the order would not rest.
+    /// The display quantity is zero, is above the total quantity, or is a very small part of it
+    /// ([`SLICES_MAX`](crate::SLICES_MAX)), or the order would not rest in the book.
     Display,
-    /// The book is full.
+    /// The book already has its maximum number of orders.
     BookFull,
 }
 

@@ -1,14 +1,14 @@
-//! Maps order ids to slab positions.
+//! Maps the ids of orders to their positions in the slab.
 
 use alloc::vec::Vec;
 
 use crate::slab::NONE;
 
-/// A hash table with open addressing. Ids come from the caller, not from a peer: it may give them out in
-/// any order, and the multiplication spreads them.
+/// A hash table with open addressing. Ids come from the caller and not from a peer. The caller may use ids in any
+/// order, because the multiplication spreads them over the table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
-    /// A power of two, at least half of it empty.
+    /// The places of the table. Their number is a power of two, and at least half of them are empty.
     places: Vec<Place>,
     len: usize,
 }
@@ -43,7 +43,7 @@ impl Index {
         }
     }
 
-    /// Removes an id; those that were pushed aside by it move up, so that no place needs a tombstone.
+    /// Removes an id. Entries that it had displaced move up, so that no place needs a mark for a removed id.
     pub(crate) fn remove(&mut self, id: u64) {
         let Some(mut gap) = self.find(id) else { return };
         if self.places[gap].slot == NONE {
@@ -59,7 +59,7 @@ impl Index {
                 break;
             }
             let home = self.home(place.id);
-            // It may move into the gap unless its home slot is after the gap.
+            // The entry may move into the gap, unless its own place is after the gap.
             if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(gap) & mask) {
                 self.places[gap] = place;
                 gap = at;
@@ -68,7 +68,7 @@ impl Index {
         self.places[gap] = EMPTY;
     }
 
-    /// The slot of this id, or the empty slot for it; `None` while the table has no slots.
+    /// The place of this id, or the empty place for it; `None` while the table has no places.
     fn find(&self, id: u64) -> Option<usize> {
         if self.places.is_empty() {
             return None;

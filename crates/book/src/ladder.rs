@@ -1,4 +1,4 @@
-//! The price levels of one side, each a queue of orders.
+//! The price levels of one side. Each level is a queue of orders.
 
 use alloc::collections::{BTreeMap, btree_map};
 use core::ops::Bound;
@@ -6,15 +6,15 @@ use core::ops::Bound;
 use crate::order::BookOrder;
 use crate::slab::{NONE, Slab};
 
-/// Queues by price, the best price at one end.
+/// The queues by price. The best price is at one end.
 #[derive(Clone, Debug)]
 pub(crate) struct Ladder {
     levels: BTreeMap<i64, Queue>,
     highest_first: bool,
 }
 
-/// The orders of one price, oldest first, with their sums. Sums are wider than quantities: they cannot
-/// overflow.
+/// The orders at one price, the oldest first, with sums of their quantities. The sums have more bits than quantities,
+/// so they cannot overflow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Queue {
     pub(crate) head: u32,
@@ -45,7 +45,7 @@ impl Ladder {
         self.best_first().next().map(|(key, queue)| (key, *queue))
     }
 
-    /// The level after `key`.
+    /// The next level after `key`, in the order from the best price.
     pub(crate) fn after(&self, key: i64) -> Option<(i64, Queue)> {
         let found = if self.highest_first {
             self.levels.range(..key).next_back()
@@ -69,7 +69,7 @@ impl Ladder {
         self.levels.iter()
     }
 
-    /// Puts the order in `slot` at the back of its level.
+    /// Puts the order at position `slot` at the back of its level.
     pub(crate) fn push_back(&mut self, slab: &mut Slab, key: i64, slot: u32) {
         let queue = self.levels.entry(key).or_insert(EMPTY);
         let order = &slab.get(slot).order;
@@ -79,7 +79,7 @@ impl Ladder {
         link_at_tail(queue, slab, slot);
     }
 
-    /// Removes the order in `slot` from its level; removes an empty level.
+    /// Removes the order at position `slot` from its level. A level that is then empty is removed too.
     pub(crate) fn unlink(&mut self, slab: &mut Slab, key: i64, slot: u32) {
         let btree_map::Entry::Occupied(mut entry) = self.levels.entry(key) else {
             debug_assert!(false, "no level at {key}");
@@ -96,7 +96,7 @@ impl Ladder {
         }
     }
 
-    /// Changes the quantities of the order in `slot`, which keeps its priority.
+    /// Changes the quantities of the order at position `slot`. The order keeps its priority.
     pub(crate) fn adjust(
         &mut self,
         slab: &mut Slab,
@@ -113,7 +113,7 @@ impl Ladder {
         }
     }
 
-    /// Moves the first order of a level to its back.
+    /// Moves the first order of a level to the back of the level.
     pub(crate) fn requeue_head(&mut self, slab: &mut Slab, key: i64) {
         if let Some(queue) = self.levels.get_mut(&key)
             && queue.head != queue.tail
@@ -151,7 +151,7 @@ fn link_out(queue: &mut Queue, slab: &mut Slab, slot: u32) {
     }
 }
 
-/// Levels, the best one first.
+/// The levels, beginning with the best price.
 pub(crate) struct BestFirst<'a> {
     levels: btree_map::Iter<'a, i64, Queue>,
     highest_first: bool,

@@ -6,12 +6,11 @@
 //!                                                Cancelled, Uncrossed
 //! ```
 //!
-//! A [`Book`] is a value without clock, socket or currency. Prices are whole ticks, quantities whole lots,
-//! and order ids are the caller's. Each call reports its events through a closure, one [`BookEvent`] at a
-//! time, in order. The book is deterministic: replaying the same calls gives the same events and rebuilds
-//! the book.
+//! A [`Book`] is a value without a clock, a socket or a currency. Prices are whole ticks, quantities are whole lots,
+//! and the caller chooses the ids of orders. Each call reports its events to a closure, one [`BookEvent`] at a time,
+//! in order. The book is deterministic: the same calls give the same events and the same book.
 //!
-//! Orders are in a slab with a free list and in linked queues. After warm-up an order allocates no memory,
+//! Orders are stored in a slab with a free list, and in linked queues. After a warm-up an order allocates no memory,
 //! except for a new node in the tree of price levels.
 //!
 //! ```

@@ -1,11 +1,12 @@
-//! Continuous trading: an incoming order matches against the book.
+//! Continuous trading: an incoming order trades with orders in the book.
 
 use crate::book::Book;
 use crate::event::{BookEvent, CancelReason};
 use crate::order::{BookOrder, Side, TimeInForce};
 
 impl Book {
-    /// Matches an order against the other side; the rest is kept in the book or cancelled, by its type.
+    /// Matches an order against the other side. The rest of the order stays in the book or is cancelled, as its type
+    /// requires.
     pub(crate) fn take(&mut self, mut order: BookOrder, sink: &mut impl FnMut(BookEvent)) {
         let killed = order.time_in_force == TimeInForce::FillOrKill && !self.fills(&order);
         while !killed && order.leaves() > 0 {
@@ -43,7 +44,7 @@ impl Book {
         }
     }
 
-    /// Handles the rest of an order after matching.
+    /// Handles what is left of an order after matching.
     fn leave(&mut self, mut order: BookOrder, sink: &mut impl FnMut(BookEvent)) {
         let reason = match order.time_in_force {
             TimeInForce::FillOrKill => CancelReason::FillOrKill,
@@ -62,7 +63,7 @@ impl Book {
         });
     }
 
-    /// Whether the other side can fill an order completely at its limit.
+    /// Whether the other side can fill an order completely within its limit.
     fn fills(&self, order: &BookOrder) -> bool {
         let mut found = 0;
         for (price, queue) in self.ladder(order.side.opposite()).best_first() {
@@ -77,8 +78,8 @@ impl Book {
         false
     }
 
-    /// The first order of the best level trades `quantity`, at most what it shows. An iceberg that has sold
-    /// all it showed goes to the back of its level and shows more.
+    /// Trades `quantity` of the first order at the best level. The quantity is at most what the order shows. An
+    /// iceberg that has sold all that it showed goes to the back of its level and shows more.
     pub(crate) fn fill_head(&mut self, side: Side, quantity: u64) {
         let Some((key, queue)) = self.ladder(side).best() else {
             return;
@@ -99,7 +100,7 @@ impl Book {
         }
     }
 
-    /// Records a trade for stop orders and auctions.
+    /// Notes the price of a trade, for stop orders and auctions.
     pub(crate) fn traded(&mut self, price: i64) {
         self.last = Some(price);
         let (low, high) = self.swing.unwrap_or((price, price));

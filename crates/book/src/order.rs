@@ -1,11 +1,11 @@
-//! Orders as entered, changed and stored.
+//! Orders as they are entered, changed and stored.
 
 /// Whether an order buys or sells.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Side {
-    /// Buys at its limit or lower.
+    /// The order buys at its limit or lower.
     Buy,
-    /// Sells at its limit or higher.
+    /// The order sells at its limit or higher.
     Sell,
 }
 
@@ -19,7 +19,7 @@ impl Side {
         }
     }
 
-    /// The key of market orders of this side in the tree of price levels: ahead of every limit.
+    /// The key of this side's market orders in the tree of price levels. It comes before every limit.
     pub(crate) fn market_key(self) -> i64 {
         match self {
             Self::Buy => i64::MAX,
@@ -33,7 +33,7 @@ impl Side {
 pub enum TimeInForce {
     /// Day.
     Day,
-    /// Good till cancel. A market order expires at the end of the day.
+    /// The order stays until it is cancelled. A market order expires at the end of the day.
     GoodTillCancel,
     /// Immediate or cancel.
     ImmediateOrCancel,
@@ -41,32 +41,33 @@ pub enum TimeInForce {
     FillOrKill,
 }
 
-/// Maximum number of slices of an iceberg: each is a separate trade, so this bounds the work of one order.
+/// Maximum number of slices of an iceberg. Each slice is a separate trade, so this limits the work that one order can
+/// cause.
 pub const SLICES_MAX: u64 = 1000;
 
-/// An order to enter. Prices in ticks, quantities in lots.
+/// An order to be entered. Prices are in ticks, quantities in lots.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct EntryOrder {
-    /// The caller's id; must be unique in the book.
+    /// The id that the caller has chosen. It must be unique in the book.
     pub id: u64,
     /// Buys or sells.
     pub side: Side,
-    /// The limit; `None` for a market order.
+    /// The limit price; `None` for a market order.
     pub price: Option<i64>,
-    /// The last trade at which the order becomes active, for stop and stop-limit orders: that price or
-    /// higher for a buy order, or lower for a sell order.
+    /// For stop and stop-limit orders, the price at which the order becomes active: when the last trade is at this
+    /// price or higher for a buy order, or at this price or lower for a sell order.
     pub stop: Option<i64>,
     /// The total quantity.
     pub quantity: u64,
-    /// The largest quantity shown at a time, for an iceberg order: the total divided by it is at most
-    /// [`SLICES_MAX`].
+    /// For an iceberg order, the largest quantity that is shown at a time. The total quantity divided by it may be at
+    /// most [`SLICES_MAX`].
     pub display: Option<u64>,
-    /// The time in force of the order.
+    /// How long the order stays.
     pub time_in_force: TimeInForce,
 }
 
 impl EntryOrder {
-    /// A limit order for the day.
+    /// A limit order that is good for the day.
     #[must_use]
     pub fn limit(id: u64, side: Side, price: i64, quantity: u64) -> Self {
         Self {
@@ -89,7 +90,7 @@ impl EntryOrder {
         }
     }
 
-    /// The same order, active only when the last trade has reached `stop`.
+    /// The same order, which becomes active only when the last trade has reached `stop`.
     #[must_use]
     pub fn with_stop(self, stop: i64) -> Self {
         Self {
@@ -98,7 +99,7 @@ impl EntryOrder {
         }
     }
 
-    /// The same order, which shows at most `display` at a time.
+    /// The same order, of which at most `display` is shown at a time.
     #[must_use]
     pub fn with_display(self, display: u64) -> Self {
         Self {
@@ -117,25 +118,25 @@ impl EntryOrder {
     }
 }
 
-/// The values of a replace. `None` keeps a price.
+/// The new values of an order. A price of `None` stays as it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OrderChange {
-    /// The new limit. A market order cannot be given one.
+    /// The new limit. It must be `None` for a market order.
     pub price: Option<i64>,
-    /// The new stop price, of a stop order that has not been triggered.
+    /// The new stop price. It is only for a stop order that has not been triggered.
     pub stop: Option<i64>,
-    /// The new total quantity, including the traded quantity.
+    /// The new total quantity, including the quantity that has traded.
     pub quantity: u64,
 }
 
-/// An order in the book, with all data for a copy of the book.
+/// An order in the book, with everything that a copy of the book needs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct BookOrder {
     /// The caller's id.
     pub id: u64,
     /// Buys or sells.
     pub side: Side,
-    /// The limit; `None` for a market order.
+    /// The limit price; `None` for a market order.
     pub price: Option<i64>,
     /// The stop price of a stop order that has not been triggered.
     pub stop: Option<i64>,
@@ -143,16 +144,16 @@ pub struct BookOrder {
     pub quantity: u64,
     /// Traded quantity.
     pub filled: u64,
-    /// Visible part of the rest. An untriggered stop order shows nothing.
+    /// The part of the remaining quantity that is visible. A stop order that has not been triggered shows nothing.
     pub visible: u64,
-    /// The largest quantity shown at a time, for an iceberg order.
+    /// For an iceberg order, the largest quantity that is shown at a time.
     pub display: Option<u64>,
-    /// The time in force of the order.
+    /// How long the order stays.
     pub time_in_force: TimeInForce,
 }
 
 impl BookOrder {
-    /// A newly entered order.
+    /// An order that has just been entered.
     pub(crate) fn entered(order: &EntryOrder) -> Self {
         Self {
             id: order.id,
@@ -167,24 +168,24 @@ impl BookOrder {
         }
     }
 
-    /// The quantity that has not traded.
+    /// The quantity that has not traded yet.
     #[must_use]
     pub fn leaves(&self) -> u64 {
         self.quantity - self.filled
     }
 
-    /// The order's key among the price levels of its side.
+    /// The key of the order among the price levels of its side.
     pub(crate) fn price_key(&self) -> i64 {
         self.price.unwrap_or(self.side.market_key())
     }
 
-    /// Resets the visible quantity, as at the back of a level.
+    /// Sets the visible quantity anew, as for an order at the back of a level.
     pub(crate) fn show(&mut self) {
         let most = self.display.unwrap_or(u64::MAX);
         self.visible = self.leaves().min(most);
     }
 
-    /// Whether it would trade at `price`.
+    /// Whether the order would trade at `price`.
     pub(crate) fn accepts(&self, price: i64) -> bool {
         match self.side {
             Side::Buy => price <= self.price_key(),

@@ -1,4 +1,4 @@
-//! Storage of orders: a vector with a free list.
+//! Storage for orders: a vector with a list of free places.
 
 use alloc::vec::Vec;
 
@@ -7,16 +7,16 @@ use crate::order::BookOrder;
 /// No slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Orders and the links between the orders of one queue.
+/// Orders, and the links between the orders of one queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab {
     slots: Vec<Slot>,
-    /// The first free slot; `next` leads to the others.
+    /// The first free place. Its `next` leads to the other free places.
     free: u32,
     len: usize,
 }
 
-/// One place. A free one keeps its last order, which nothing leads to.
+/// One place. A free place still has its last order, to which nothing leads.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) order: BookOrder,
@@ -70,7 +70,7 @@ impl Slab {
         &mut self.slots[at as usize]
     }
 
-    /// The length of the free list, and the number of slots; `None` when the list does not end.
+    /// The length of the list of free places, and the number of all places; `None` when the list does not end.
     pub(crate) fn free_of(&self) -> Option<(usize, usize)> {
         let (mut at, mut free) = (self.free, 0);
         while at != NONE {

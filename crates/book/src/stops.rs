@@ -1,13 +1,14 @@
-//! Stop orders: they wait until a trade reaches their stop price.
+//! Stop orders. They wait until a trade reaches their stop price.
 
 use crate::book::{Book, BookState};
 use crate::event::BookEvent;
 use crate::order::Side;
 
 impl Book {
-    /// Activates the stop orders that trades have reached, one after the other: buy orders first, the
-    /// lowest stop price first, then sell orders, the highest first; among equals the oldest. Each may trade
-    /// and so reach the next one. Only in continuous trading: in other states they wait for it.
+    /// Activates the stop orders that trades have reached, one after the other. Buy orders come first, beginning with
+    /// the lowest stop price; then come sell orders, beginning with the highest. At the same stop price the oldest
+    /// order comes first. Each order may trade and so activate the next one. Stop orders are only activated in
+    /// continuous trading; in other states they wait for it.
     pub(crate) fn run_stops(&mut self, sink: &mut impl FnMut(BookEvent)) {
         if self.state != BookState::Continuous {
             return;
@@ -18,11 +19,12 @@ impl Book {
             sink(BookEvent::Triggered { id: order.id });
             self.take(order, sink);
         }
-        // From here only the last trade counts: earlier trades do not trigger an order entered now.
+        // From now on only the last trade counts, because earlier trades must not trigger an order that is entered
+        // later.
         self.swing = self.last.map(|last| (last, last));
     }
 
-    /// The stop order that is next, if trades have reached it.
+    /// The stop order that comes next, if trades have reached its stop price.
     fn triggered(&self) -> Option<u32> {
         let (low, high) = self.swing?;
         let buy = self.stops(Side::Buy).best();
