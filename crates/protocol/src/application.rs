@@ -1,4 +1,4 @@
-//! The [`Application`] trait: callbacks that a user of the engine implements.
+//! The [`Application`] trait: the methods that a user of the engine implements.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -10,14 +10,14 @@ use crate::{
     Timestamp, tag,
 };
 
-/// A program above the sessions. All methods run on the engine's thread, and may write messages for
-/// any session into the outbox; each gets its MsgSeqNum and header when the method returns. A session is logged out
-/// by [`Outbox::log_out`]. Which callbacks are repeated
-/// after a crash, and how it stays exact, is in `docs/guide/applications.md`.
+/// A program that uses the sessions. All methods run on the engine's thread. They may write messages for any session
+/// into the outbox. Each message gets its MsgSeqNum and header when the method returns. [`Outbox::log_out`] logs a
+/// session out. `docs/guide/applications.md` explains which methods are called again after a crash, and how an
+/// application stays exact in spite of this.
 ///
-/// An application around another one forwards every method, those that it does not look into by
-/// [`forward_application!`](crate::forward_application). So that none is forgotten, its `impl` has
-/// `#[deny(clippy::missing_trait_methods)]`.
+/// An application that wraps another one forwards every method. [`forward_application!`](crate::forward_application)
+/// forwards the methods that the application does not handle itself. Put `#[deny(clippy::missing_trait_methods)]` on
+/// the `impl`, so that no method is forgotten.
 ///
 /// ```
 /// use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
@@ -50,8 +50,8 @@ pub trait Application {
     ///
     /// # Errors
     ///
-    /// With a [`Refusal`], the session answers with the Reject(3) or BusinessMessageReject(j) that it names. Messages
-    /// written before are still sent.
+    /// A [`Refusal`]. The session answers with the Reject(3) or BusinessMessageReject(j) that the refusal names.
+    /// Messages that were already written are still sent.
     fn on_message(
         &mut self,
         now: Now,
@@ -60,15 +60,15 @@ pub trait Application {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal>;
 
-    /// A frame of a [link](SessionId::of_link), whole and with a valid check sum: length field, check sum and
-    /// all. Frames and notes written here are committed in one journal record with it, as with
-    /// [`on_message`](Self::on_message). Secrets in the frame are masked in that record where
-    /// [`Outbox::mask_inbound`] says so.
+    /// Handles a frame of a [link](SessionId::of_link). The frame is complete, with its length field and its
+    /// checksum, and the checksum is correct. Frames and notes that are written here are committed in one journal
+    /// record together with the frame, as with [`on_message`](Self::on_message). If [`Outbox::mask_inbound`] is
+    /// called, the record has the frame with these secrets masked.
     ///
     /// # Errors
     ///
-    /// A [`Hangup`] ends the connection: frames written before it are kept, and still sent if the socket accepts them;
-    /// later frames are not given.
+    /// A [`Hangup`], which ends the connection. Frames written before it are kept, and are still sent if the socket
+    /// accepts them. Later frames of the connection are not given to the application.
     fn on_frame(
         &mut self,
         _now: Now,
@@ -79,15 +79,15 @@ pub trait Application {
         Err(Hangup("the application does not handle frames"))
     }
 
-    /// Handles a connected or disconnected [link](SessionId::of_link), as [`Link`] says. Frames for a link that is not
-    /// connected are not sent, and an event counts them. This is not called when the process is killed: then only the
-    /// peer knows which frames it received, and the application has only its notes.
+    /// Handles a [link](SessionId::of_link) that was connected or disconnected, as [`Link`] says. Frames for a link
+    /// that is not connected are not sent, and an event counts them. When the process is killed, this method is not
+    /// called. In this case only the peer knows which frames it has received, and the application has only its notes.
     fn on_link(&mut self, _now: Now, _session: SessionId, _link: Link, _outbox: &mut Outbox) {}
 
-    /// Handles a possible duplicate of an application message that was received before: its MsgSeqNum was counted then,
-    /// and PossDupFlag(43) is set. Called only if the session's setting says so
+    /// Handles a possible duplicate: an application message with PossDupFlag(43) whose MsgSeqNum was received and
+    /// counted before. This method is called only if the session is configured for it
     /// ([`Config::deliver_poss_dups`](crate::session::Config::deliver_poss_dups)). An application that treats a
-    /// duplicate as a new message acts twice.
+    /// duplicate as a new message does everything twice.
     fn on_poss_dup(
         &mut self,
         _now: Now,
@@ -97,16 +97,17 @@ pub trait Application {
     ) {
     }
 
-    /// Lets the application change an admin message, MsgType 0 to 5 or A, before it is sent; `message` already has its
-    /// MsgSeqNum and SendingTime. Here an application can sign a Logon, or add fields that a peer requires. Called for
-    /// every Logon, Heartbeat, Logout and gap fill, but not for a Reject that is resent. A field that may not be
-    /// changed is refused, with an event.
+    /// Lets the application change an admin message (MsgType 0 to 5 or A) before it is sent; `message` already has
+    /// its MsgSeqNum and SendingTime. Here an application can sign a Logon, or add fields that a peer requires. This
+    /// method is called for every Logon, Heartbeat, Logout and gap fill, but not for a Reject that is resent. A
+    /// change of a field that must not be changed is refused, and an event reports it.
     fn on_admin_out(&mut self, _now: Now, _session: SessionId, _message: &mut AdminOut<'_>) {}
 
-    /// An admin message that has arrived and that the session has acted on, once: one above a gap when its
-    /// turn comes, a Logon when it has passed every check. Called before the methods for its effects,
-    /// [`on_logon`](Self::on_logon) and [`on_reject`](Self::on_reject); one that was rejected goes to
-    /// [`on_reject_sent`](Self::on_reject_sent) instead. A Logout that answers our Logon is shown too.
+    /// Shows an admin message that has arrived and that the session has acted on. Each is shown once. A message above
+    /// a gap is shown when its turn comes, and a Logon after it has passed every check. The call comes before the
+    /// calls for the effects of the message, such as [`on_logon`](Self::on_logon) and [`on_reject`](Self::on_reject).
+    /// If the session has rejected the message, [`on_reject_sent`](Self::on_reject_sent) is called instead. A Logout
+    /// that answers our Logon is shown too.
     fn on_admin(
         &mut self,
         _now: Now,
@@ -116,10 +117,10 @@ pub trait Application {
     ) {
     }
 
-    /// The peer has rejected a message of ours with a Reject(3). `refused` is the message that
-    /// RefSeqNum(45) names, as it was sent, for a [`Decoder`](crate::Decoder); `None` when none with this
-    /// MsgSeqNum is stored, or an earlier Reject referred to this MsgSeqNum, or to one that is 64 or more above it. It may be one of the
-    /// session's own, such as a ResendRequest.
+    /// Reports that the peer has rejected one of our messages with a Reject(3). `refused` is the message that
+    /// RefSeqNum(45) names, as it was sent; read it with a [`Decoder`](crate::Decoder). `refused` is `None` in two
+    /// cases: no message with this MsgSeqNum is stored, or an earlier Reject named the same MsgSeqNum or one that is
+    /// higher by 64 or more. `refused` may be a message that the session itself has written, such as a ResendRequest.
     fn on_reject(
         &mut self,
         _now: Now,
@@ -130,14 +131,14 @@ pub trait Application {
     ) {
     }
 
-    /// A BusinessMessageReject(j) of the peer: comes here instead of to [`on_message`](Self::on_message), where it goes
-    /// unless the application says otherwise. `refused` is the message that RefSeqNum(45) names, as it was sent;
-    /// `None` when none with this MsgSeqNum is stored. BusinessRejectRefID(379) is optional, and many engines never
-    /// send it.
+    /// Handles a BusinessMessageReject(j) of the peer, which comes here instead of to
+    /// [`on_message`](Self::on_message). Unless the application implements this method, it calls `on_message`.
+    /// `refused` is the message that RefSeqNum(45) names, as it was sent; `None` when no message with this MsgSeqNum
+    /// is stored. BusinessRejectRefID(379) is optional, and many engines never send it.
     ///
     /// # Errors
     ///
-    /// The errors of [`on_message`](Self::on_message).
+    /// As for [`on_message`](Self::on_message).
     fn on_business_reject(
         &mut self,
         now: Now,
@@ -149,8 +150,9 @@ pub trait Application {
         self.on_message(now, from, reject, outbox)
     }
 
-    /// Reports that the session has rejected a message of its peer with a Reject(3): the application does not receive
-    /// the message. The peer is logged on, and the Reject is already written. Not called for garbled messages.
+    /// Reports that the session has rejected a message of its peer with a Reject(3), so that the application does not
+    /// receive this message. The peer is logged on, and the Reject is already written. This method is not called for
+    /// garbled messages.
     fn on_reject_sent(
         &mut self,
         _now: Now,
@@ -160,49 +162,52 @@ pub trait Application {
     ) {
     }
 
-    /// Whether a stored application message is resent when the peer requests it; otherwise a gap fill replaces it.
-    /// `stored` is the message as it was first sent, for a [`Decoder`](crate::Decoder). Called for each message that
-    /// the session's settings allow to be resent, and again if the outbox had no room for it.
+    /// Whether a stored application message is resent when the peer requests it. If not, a gap fill takes its place.
+    /// `stored` is the message as it was first sent; read it with a [`Decoder`](crate::Decoder). This method is
+    /// called for each message that the session's settings allow to be resent. It is called again for a message for
+    /// which the outbox had no room.
     fn on_resend(&mut self, _now: Now, _session: SessionId, _stored: &[u8]) -> bool {
         true
     }
 
-    /// Reads, at the start and before anything else, a note that was kept by [`Outbox::note`], and the time at which it
-    /// was kept. Called for each note in the journal, in order. An application that keeps a note of each change of its
-    /// state can build the same state again.
+    /// Reads a note that [`Outbox::note`] has kept, and the time at which it was kept. At the start this is called
+    /// for each note in the journal, in order, before any other call. An application that keeps a note of each change
+    /// of its state can rebuild this state here.
     fn on_note(&mut self, _at: Timestamp, _note: &[u8]) {}
 
-    /// An empty [`Ledger`] with the limits of this application, when its notes make its state: they are then
-    /// folded into checkpoints while the engine runs, on another thread, and notes that a checkpoint holds
-    /// may leave the journal. `None`: all notes stay.
+    /// An empty [`Ledger`] with the limits of this application, if the application's state follows from its notes.
+    /// While the engine runs, it folds the notes into checkpoints on another thread. Notes that a checkpoint covers
+    /// may then be removed from the journal. With `None` all notes stay.
     fn ledger(&self) -> Option<Box<dyn Ledger>> {
         None
     }
 
-    /// At start, before any note: the state that a [`Ledger`] of this application wrote in this version.
-    /// [`on_note`](Self::on_note) then gets the later notes, unless the journal turns out to be damaged.
+    /// Restores the state that a [`Ledger`] of this application wrote, in this version. The call comes at the start,
+    /// before any note. [`on_note`](Self::on_note) is then called for the later notes, unless the journal turns out
+    /// to be damaged.
     ///
     /// # Errors
     ///
-    /// The fault, as a sentence. Then the previous checkpoint is tried on the same application, so an
-    /// error must leave its state unchanged.
+    /// What is wrong, as a sentence. After an error the previous checkpoint is tried on the same application, so an
+    /// error must leave the state unchanged.
     fn on_checkpoint(&mut self, _version: u32, _state: &[u8]) -> Result<(), String> {
         Err("the application does not support checkpoints".into())
     }
 
-    /// [`Ledger::hash`] of the application's state. A clean stop records it in the journal; the ledger that is built
-    /// from the notes must have the same hash.
+    /// The [`Ledger::hash`] of the application's state. When the engine stops in good order, it records this hash in
+    /// the journal. The ledger that is built from the notes must have the same hash.
     fn state_hash(&self) -> Option<u64> {
         None
     }
 
-    /// A peer asks to log on with a Logon that the session would accept: its CompIDs, sequence numbers, times and
-    /// the password of the settings are right. Asked once for each; the place to look a user up.
+    /// Decides whether a peer may log on. The session would accept its Logon: CompIDs, sequence numbers, times and
+    /// the configured password are right. This is called once for each Logon. An application can look the user up
+    /// here.
     ///
     /// # Errors
     ///
-    /// The text of a Logout that refuses it, after which the connection ends. It counts as a wrong
-    /// password does.
+    /// The text of a Logout that refuses the Logon. The connection ends after it. The refusal counts like a wrong
+    /// password.
     fn on_logon_request(
         &mut self,
         _now: Now,
@@ -222,13 +227,13 @@ pub trait Application {
     ) {
     }
 
-    /// Handles the logoff of a session; its connection may be closed. `logout` is the Logout of the peer, if it sent
-    /// one.
+    /// Handles the logoff of a session. The connection may already be closed. `logout` is the Logout of the peer, if
+    /// the peer has sent one.
     fn on_logout(&mut self, _now: Now, _session: SessionId, _logout: PeerLogout<'_>) {}
 
-    /// A session that was logged on has lost its connection, with or without Logouts: the place to
-    /// cancel its orders. May write messages for other sessions; one for this session is kept for its
-    /// next logon. Called after [`Application::on_logout`], with the same `logout`.
+    /// Reports that a session that was logged on has lost its connection, with or without Logouts. An application can
+    /// cancel the orders of the session here. It may write messages for other sessions. A message for this session is
+    /// kept for the session's next logon. The call comes after [`Application::on_logout`], with the same `logout`.
     fn on_disconnect(
         &mut self,
         _now: Now,
@@ -239,35 +244,38 @@ pub trait Application {
     ) {
     }
 
-    /// The sequence numbers of a session are reset to 1, or an operator has set the next one to send to one
-    /// that was used before: messages written for it while it had no connection, and never sent, are void.
-    /// Messages written here are in the record of the reset. Called before [`Application::on_logon`] when a
-    /// Logon is the cause, and at the start where the process had ended in the middle of a reset: a message
-    /// that it then writes for a session that is reset after it is not sent, which an event counts.
+    /// Reports that a session's sequence numbers were reset to 1, or that an operator has set the next MsgSeqNum to a
+    /// number that was used before. Messages that were written for the session while it had no connection, and that
+    /// were never sent, are void. Messages that are written here are in the record of the reset. If a Logon is the
+    /// cause, the call comes before [`Application::on_logon`]. If the process ended in the middle of a reset, the
+    /// call comes at the next start. A message that is written then for a session whose own reset follows is not
+    /// sent, and an event counts it.
     fn on_reset(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}
 
-    /// A trading session of the schedule has begun, or ended. Outside the schedule nothing is kept for the
-    /// session: its sequence numbers will be reset. Every session counts as open until this says otherwise.
+    /// Reports that a trading session of the schedule has begun or ended. While it is not open, nothing is kept for
+    /// the session, because its sequence numbers will be reset. Every session counts as open until this method is
+    /// called.
     fn on_hours(&mut self, _now: Now, _session: SessionId, _open: bool) {}
 
-    /// The disk of the journal is full, so that it runs on its reserve, or has room again. At a start it has room until
-    /// this says otherwise, which it does before the first message. On the reserve an
-    /// application should refuse new orders and other messages that it can do without, so that the space lasts for cancels
-    /// and for what else reduces risk: when the reserve is used up, the engine stops.
+    /// Reports that the disk of the journal is full and the journal uses its reserve, or that the disk has room
+    /// again. After a start the disk counts as having room until this method is called; a call for a full disk comes
+    /// before the first message. While the journal uses its reserve, an application should refuse new orders and
+    /// other messages that can be left out. Then the space lasts for cancels and for other messages that reduce risk.
+    /// When the reserve is used up, the engine stops.
     fn on_disk(&mut self, _now: Now, _room: DiskRoom) {}
 
-    /// Handles a session that was added while the engine runs, or restored under its name. The ids of new sessions
-    /// follow the existing ids.
+    /// Handles a session that was added while the engine runs, or that was restored under its name. The id of a new
+    /// session follows the ids that exist.
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
 
-    /// A command of the application's own, from an operator or another thread
-    /// (`Handle::command` of the engine): bytes of it in, `answer` out. The journal gets a note of it before messages
-    /// written here; they are committed before the answer is given. A caller without an answer asks again, so a command
-    /// that was carried out may come once more.
+    /// Handles a command that only the application knows. It comes from an operator or another thread
+    /// (`Handle::command` of the engine). `answer` takes the answer. The journal gets a note of the command before
+    /// the messages that are written here. Both are committed before the answer is given. A caller that gets no
+    /// answer asks again, so a command may come once more after it was carried out.
     ///
     /// # Errors
     ///
-    /// Why it is not carried out, as a sentence.
+    /// Why the command is not carried out, as a sentence.
     fn on_command(
         &mut self,
         _now: Now,
@@ -278,8 +286,8 @@ pub trait Application {
         Err("the application does not support commands".into())
     }
 
-    /// Answers a query of the application's own. A query is like a command, but changes nothing, and no note of it is
-    /// kept.
+    /// Answers a query that only the application knows. A query is like a command, but changes nothing, and no note
+    /// of it is kept.
     ///
     /// # Errors
     ///
@@ -306,28 +314,29 @@ pub trait Application {
         Permission::Open
     }
 
-    /// The session's role, such as `a target of the gateway's rules`, when only the application may write its messages of this
-    /// MsgType(35): an operator may not send one that the application has no record of. `None`: an operator who has
-    /// the right may send it.
+    /// The role of the session, such as `a target of the gateway's rules`, if only the application may write its
+    /// messages of this MsgType(35). An operator may not send such a message, because the application would have no
+    /// record of it. With `None`, an operator who has the right may send it.
     fn owns(&self, _session: SessionId, _msg_type: &[u8]) -> Option<&'static str> {
         None
     }
 
-    /// Whether the application may continue after a panic in [`on_message`](Self::on_message). If a session's setting
-    /// asks for that, the engine discards what was written for the message, notes included. If the application's state
-    /// would then be ahead of its notes, the answer must be no, and the engine refuses the setting.
+    /// Whether the application can continue after a panic in [`on_message`](Self::on_message). A session can be
+    /// configured to continue then: the engine discards everything that was written for the message, notes included.
+    /// If the application's state would then be ahead of its notes, the answer must be no, and the engine refuses the
+    /// setting.
     fn survives_panics(&self) -> bool {
         true
     }
 
-    /// Does work that depends on time. Called in every turn in which something happened, and at the time that the last
-    /// call returned. Returns the next such time; `None` for never.
+    /// Does work that depends on time. The engine calls this in every turn in which something has happened, and at
+    /// the time that the last call returned. Returns the next such time; `None` for never.
     fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<crate::Mono> {
         None
     }
 }
 
-/// A command for an application.
+/// A command for an application, and who gave it.
 #[derive(Clone, Copy, Debug)]
 pub struct OperatorCommand<'a> {
     /// The bytes of the command.
@@ -341,12 +350,14 @@ pub struct OperatorCommand<'a> {
 /// A change of a link's connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Link {
-    /// The link is connected. The first frame written to it now has number 1, the next one number 2, and so on.
+    /// The link is connected. The first frame that is written from now on has number 1, the next frame number 2, and
+    /// so on.
     Up,
-    /// The connection has ended. Frames written to it are never sent on a later connection by themselves.
+    /// The connection has ended. The engine does not send frames that were written to it on a later connection.
     Down {
-        /// The number of the last frame of this connection that the system has wholly accepted; 0 for none.
-        /// Frames up to it may have reached the peer; later ones have not, as wholes.
+        /// The number of the last frame of this connection that the system has accepted completely; 0 when there was
+        /// no such frame. The peer may have received frames up to this one. It has not received a later frame as a
+        /// whole.
         written: u64,
     },
 }
@@ -354,10 +365,10 @@ pub enum Link {
 /// Whether the disk of the journal has room.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum DiskRoom {
-    /// The disk has room for the next segments of the journal.
+    /// The disk has room for the next files of the journal.
     #[default]
     Enough,
-    /// The disk has no room for another segment: the journal uses the space that was reserved for this case.
+    /// The disk has no room for another file, so the journal uses the space that was reserved for this case.
     Reserve,
 }
 
@@ -366,11 +377,11 @@ pub enum DiskRoom {
 pub enum Parting {
     /// Both sides have sent their Logout.
     LoggedOut,
-    /// Anything else: the connection broke, the peer was silent or violated the protocol.
+    /// The connection has ended in another way: it broke, or the peer was silent or violated the protocol.
     Lost,
 }
 
-/// The peer's Logout as it arrived on the connection that has ended, if one did.
+/// The peer's Logout on the connection that has ended, if one has arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PeerLogout<'a>(Option<&'a Message<'a>>);
 
@@ -402,17 +413,17 @@ impl<'a> PeerLogout<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// BusinessRejectReason(380) = 3; before FIX 4.2 a Reject.
+    /// BusinessRejectReason(380) = 3. Before FIX 4.2 the answer is a Reject.
     UnsupportedMessageType,
-    /// BusinessRejectReason(380) = 4: the application is not available now.
+    /// BusinessRejectReason(380) = 4: the application is not available at present.
     NotAvailable,
     /// BusinessRejectReason(380) = 5: this tag is required here.
     ConditionallyRequiredFieldMissing(Tag),
     /// BusinessRejectReason(380) = 6.
     NotAuthorized,
-    /// BusinessRejectReason(380) = 8, before FIX 5.0 SP2 = 0: more messages than agreed.
+    /// BusinessRejectReason(380) = 8, or 0 before FIX 5.0 SP2: the peer sends more messages than agreed.
     ThrottleLimitExceeded,
-    /// BusinessRejectReason(380) = 0: the field with this tag, which the message may have, has no effect here.
+    /// BusinessRejectReason(380) = 0: the message may have the field with this tag, but the field has no effect here.
     FieldNotSupported(Tag),
     /// SessionRejectReason(373) = 5: the value of this tag is out of range.
     ValueOutOfRange(Tag),

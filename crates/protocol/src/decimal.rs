@@ -1,13 +1,13 @@
-//! Exact decimal numbers: prices and quantities as they are written.
+//! Exact decimal numbers. Prices and quantities keep the form in which they are written.
 
 use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-/// A number of `mantissa` times ten to the power of minus `scale`.
+/// A number: `mantissa` times ten to the power of minus `scale`.
 ///
-/// Trailing zeros are kept: `1.50` is 150 with scale 2 and is written as `1.50` again. Two decimals
-/// are equal when they are the same number.
+/// Zeros at the end are kept: `1.50` has mantissa 150 and scale 2, and is written as `1.50` again. Two decimals are
+/// equal when they are the same number.
 #[derive(Clone, Copy, Default)]
 pub struct Decimal {
     /// All digits as one number, without the decimal point.
@@ -20,7 +20,8 @@ pub struct Decimal {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DecimalError {
-    /// The text is not a `-`, digits and at most one `.`: for example an exponent, a plus sign, a word, or nothing.
+    /// The text is not a `-`, digits and at most one `.`. It has, for example, an exponent, a plus sign or letters,
+    /// or is empty.
     Form,
     /// The text is a number, but has more digits than a [`Decimal`] can hold.
     Range,
@@ -48,13 +49,13 @@ impl Decimal {
         }
     }
 
-    /// Reads a FIX `float`: `-`, digits and at most one point, with at least one digit. Leading zeros
-    /// are allowed, as is a point in the first or last place.
+    /// Reads a FIX `float`: an optional `-`, digits and at most one decimal point. There must be at least one digit.
+    /// Zeros at the beginning are allowed, and the point may be at either end.
     ///
     /// # Errors
     ///
-    /// [`DecimalError::Form`] when it is not a FIX float (SessionRejectReason(373) = 6),
-    /// [`DecimalError::Range`] when it is one of more digits than fit; its bytes are still good to pass
+    /// [`DecimalError::Form`] when the text is not a FIX float (SessionRejectReason(373) = 6).
+    /// [`DecimalError::Range`] when the text is a FIX float with more digits than fit; its bytes can still be passed
     /// on.
     ///
     /// # Source
@@ -69,7 +70,7 @@ impl Decimal {
         if rest.len() > 18 {
             return parse_long(negative, rest);
         }
-        // At most 18 digits cannot overflow.
+        // A number of at most 18 digits cannot overflow.
         let mut mantissa: i64 = 0;
         let mut point = None;
         for (i, byte) in rest.iter().enumerate() {
@@ -91,7 +92,7 @@ impl Decimal {
         })
     }
 
-    /// Writes the number at the end of `out`; returns the offset at which it begins.
+    /// Writes the number at the end of `out`. Returns the offset at which the text begins.
     #[inline]
     pub fn write(self, out: &mut [u8; Self::MAX_TEXT]) -> usize {
         let scale = self.scale.min(Self::MAX_SCALE);
@@ -129,11 +130,11 @@ impl Decimal {
     }
 }
 
-/// Whether text is a FIX `float` of any number of digits.
+/// Checks that a text is a FIX `float`, with any number of digits.
 ///
 /// # Errors
 ///
-/// [`DecimalError::Form`] when it is not.
+/// [`DecimalError::Form`] when the text is not a FIX float.
 #[inline]
 pub fn check_float(text: &[u8]) -> Result<(), DecimalError> {
     let rest = text.strip_prefix(b"-").unwrap_or(text);
@@ -197,7 +198,7 @@ impl PartialOrd for Decimal {
 
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {
-        // 63 bits times 10^18 fit into 127 bits.
+        // A 63-bit number times 10^18 fits into 127 bits.
         let widen = |d: &Self| {
             let up = Self::MAX_SCALE - d.scale.min(Self::MAX_SCALE);
             i128::from(d.mantissa) * 10_i128.pow(u32::from(up))
@@ -218,7 +219,7 @@ impl Hash for Decimal {
     }
 }
 
-/// As in a message.
+/// Shows the number as in a message.
 impl fmt::Debug for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,4 +1,4 @@
-//! Decoder: splits a message into fields in one pass.
+//! The decoder. It splits a message into fields in one pass.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -14,7 +14,7 @@ use crate::{MessageLimit, SOH, Tag, value};
 /// A malformed field. The session answers the message with a Reject(3).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FieldFault {
-    /// In which way the field is malformed.
+    /// What is wrong with the field.
     pub kind: FaultKind,
     /// The field's tag; `None` if the field has no readable tag.
     pub tag: Option<Tag>,
@@ -26,14 +26,14 @@ pub struct FieldFault {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// There is no `=` before the SOH; two SOH in a row are such a field.
+    /// There is no `=` before the SOH. Two SOH in a row are such a field.
     NoValue,
-    /// The text before `=` is not a number of 1 to 9 digits without leading zeros:
+    /// The text before `=` is not a number of 1 to 9 digits that begins with another digit than 0:
     /// SessionRejectReason(373) = 0.
     BadTag,
     /// The data field does not have the length that its length field states.
     BadDataLength,
-    /// The message has more fields than the decoder has room for; the rest was not read.
+    /// The message has more fields than the decoder has room for. The rest of the message was not read.
     TooManyFields,
     /// The last field has no SOH.
     NoEnd,
@@ -55,8 +55,8 @@ impl FieldFault {
         }
     }
 
-    /// The limit that the message exceeds, if the fault is too many fields: as many fields as the decoder has room for,
-    /// up to `index`, were read.
+    /// The limit that the message exceeds, if it has too many fields. In this case the decoder has read as many
+    /// fields as it has room for, up to `index`.
     pub fn limit(self) -> Option<MessageLimit> {
         match self.kind {
             FaultKind::TooManyFields => Some(MessageLimit::Fields(self.index)),
@@ -120,14 +120,14 @@ pub const DATA_PAIRS: &[(Tag, Tag)] = &[
     (1871, 1872),
 ];
 
-/// Splits messages into fields. Its memory is allocated once and used for every message.
+/// Splits messages into fields. The decoder allocates its memory once and uses it for every message.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     fields: Vec<Field>,
     tags: Tags,
 }
 
-/// The decoder's table of tags.
+/// What the decoder knows about tags.
 #[derive(Clone, Debug)]
 struct Tags {
     /// For each tag below [`MARKED`]: its bit in [`Message`], or [`LENGTH`], or 0.
@@ -136,13 +136,13 @@ struct Tags {
     pairs: Vec<(Tag, Tag)>,
 }
 
-/// Tags below this number are looked up in a table; the few higher tags are searched.
+/// Tags below this number are looked up in a table. Higher tags, of which there are few, are searched for.
 const MARKED: usize = 16_384;
-/// The mark of a length tag: a bit above the bits of quick tags.
+/// The mark of a length tag. This bit is above the bits of quick tags.
 const LENGTH: u32 = 1 << 31;
 
 impl Decoder {
-    /// A decoder for messages of at most this number of fields; it has the pairs of [`DATA_PAIRS`].
+    /// A decoder for messages with at most this number of fields. It knows the pairs of [`DATA_PAIRS`].
     pub fn with_capacity(fields: usize) -> Self {
         let mut marks = Box::new([0; MARKED]);
         for tag in QUICK {
@@ -168,7 +168,7 @@ impl Decoder {
     }
 
     /// Adds pairs of a length tag and the data tag that follows it, as a dictionary defines them. If a length tag
-    /// already has a data tag, the new one replaces it. A tag that every header has cannot be a length tag.
+    /// already has a data tag, the new data tag replaces it. A tag that is in every header cannot be a length tag.
     pub fn add_data_pairs(&mut self, pairs: &[(Tag, Tag)]) {
         let tags = &mut self.tags;
         for &(length, data) in pairs {
@@ -185,7 +185,7 @@ impl Decoder {
         }
     }
 
-    /// Adds the pairs of a dictionary.
+    /// Adds the pairs of length and data tags of a dictionary.
     pub fn learn(&mut self, dictionary: &Dictionary) {
         for field in dictionary.fields() {
             if let (DataType::Data | DataType::XmlData, Some(length)) = (field.kind, field.partner)
@@ -195,10 +195,10 @@ impl Decoder {
         }
     }
 
-    /// Decodes a message as [`decode`](Self::decode) does, for tools that read any file: finds every field, and
-    /// allocates more memory when a message has more fields than any message before.
+    /// Decodes a message as [`decode`](Self::decode) does, for tools that read any file. It finds every field, and
+    /// allocates more memory when a message has more fields than all messages before.
     pub fn decode_whole<'a>(&'a mut self, bytes: &'a [u8]) -> Message<'a> {
-        // Each field has at least one byte, so most messages need no count of their fields.
+        // Each field has at least one byte. So most messages are short enough that their fields need not be counted.
         if bytes.len() >= self.fields.len() {
             let most = bytes.iter().filter(|byte| **byte == SOH).count() + 1;
             if most > self.fields.len() {
@@ -208,9 +208,9 @@ impl Decoder {
         self.decode(bytes)
     }
 
-    /// Finds the fields of one message, as [`crate::frame::next`] cuts it out of a stream.
+    /// Finds the fields of one message that [`crate::frame::next`] has cut out of a stream.
     ///
-    /// Never fails: the first field with a wrong form is [`Message::fault`].
+    /// Decoding never fails. [`Message::fault`] is the first malformed field.
     pub fn decode<'a>(&'a mut self, bytes: &'a [u8]) -> Message<'a> {
         let text = &bytes[..bytes.len().min(u32::MAX as usize)];
         let capacity = self.fields.len();
@@ -243,7 +243,7 @@ impl Decoder {
                 }
                 Data::At(found) => {
                     place.present |= self.tags.mark(found.tag) & SECRET;
-                    // If there is no room, the next field exceeds the limit.
+                    // If there is no room, the message has more fields than allowed.
                     if let Some(field) = room.next() {
                         *field = found;
                         place.at = found.end as usize + 1;
@@ -259,29 +259,29 @@ impl Decoder {
     }
 }
 
-/// The place up to which the decoder has read.
+/// The position up to which the decoder has read.
 #[derive(Default)]
 struct Place {
     /// The offset at which the next field begins.
     at: usize,
-    /// The bits of the quick tags seen.
+    /// The bits of the quick tags that were found.
     present: u32,
 }
 
-/// What follows a length field.
+/// What follows after a length field.
 enum Data {
-    /// A field that is not its data field.
+    /// Not the data field of this length field.
     None,
-    /// Its data field, but with another length.
+    /// The data field of this length field, but with another length.
     Wrong,
     At(Field),
 }
 
 impl Tags {
-    /// Finds fields with short tags that are not length fields, as long as there is room. Where the first
-    /// other one ends, or `None` at the end of the text.
+    /// Finds fields with short tags that are not length fields, as long as there is room for them. Returns the offset
+    /// of the first other field, or `None` at the end of the text.
     ///
-    /// Nearly all fields are such, so this loop is kept small enough for registers.
+    /// Nearly all fields are of this kind, so this loop is kept small enough for the registers.
     #[inline(never)]
     fn plain_fields(
         &self,
@@ -294,7 +294,7 @@ impl Tags {
             mut present,
         } = *place;
         let mut other = None;
-        // A block of bytes, and the bits of its SOH.
+        // A block of bytes, with a bit for each SOH in it.
         let mut block = at & !(BLOCK - 1);
         'blocks: while block < text.len() {
             let mut mask = soh_mask(text, block) & (u64::MAX << at.saturating_sub(block));
@@ -332,7 +332,7 @@ impl Tags {
         }
     }
 
-    /// The data field that follows a field with the mark [`LENGTH`].
+    /// The data field after a field that has the mark [`LENGTH`].
     #[cold]
     fn data_behind(&self, text: &[u8], length: Field) -> Data {
         let Ok(pair) = self.pairs.binary_search_by_key(&length.tag, |pair| pair.0) else {
@@ -377,18 +377,18 @@ impl FaultKind {
     }
 }
 
-/// Number of bytes that are searched at once: the bits of a word.
+/// Number of bytes that are searched at once. There is one bit for each byte in a word.
 const BLOCK: usize = 64;
 /// Maximum number of digits of a tag.
 const MAX_TAG_DIGITS: usize = 9;
 
-/// One bit for each SOH in the block of bytes that begins at `from`; `from` is less than the length of the text.
+/// The SOH in the block of bytes that begins at `from`, one bit for each. `from` is less than the length of the text.
 #[inline]
 fn soh_mask(text: &[u8], from: usize) -> u64 {
     if let Some(block) = text[from..].first_chunk() {
         return block_mask(block);
     }
-    // The last block: it ends with the text if enough bytes precede it.
+    // The last block ends with the text, if the text has enough bytes before it.
     match text.last_chunk() {
         Some(block) => block_mask(block) >> (from + BLOCK - text.len()),
         None => {
@@ -410,11 +410,11 @@ fn block_mask(block: &[u8; BLOCK]) -> u64 {
     mask
 }
 
-/// The tag of 1 to 3 digits that begins at `at` and where its value begins; `None` when there is
-/// another one or a malformed one, which [`any_tag`] looks at.
+/// The tag of 1 to 3 digits that begins at `at`, and the offset of its value. `None` when the tag is longer or
+/// malformed; [`any_tag`] handles these.
 ///
-/// A branch for each length costs half the instructions of arithmetic that covers all of them, and
-/// messages of a kind go the same ways each time.
+/// One branch for each length costs half the instructions of arithmetic that handles all lengths. Messages of the
+/// same kind take the same branches each time.
 #[inline(always)]
 fn short_tag(text: &[u8], at: usize) -> Option<(Tag, usize)> {
     let [a, b, c, d] = *text.get(at..)?.first_chunk::<4>()?;
@@ -431,8 +431,7 @@ fn short_tag(text: &[u8], at: usize) -> Option<(Tag, usize)> {
     (d == b'=' && second <= 9 && third <= 9).then_some((first * 100 + second * 10 + third, at + 4))
 }
 
-/// The tag of the field that begins at `at`, and the offset at which its value begins; the tag is 0 for a malformed
-/// field.
+/// The tag of the field that begins at `at`, and the offset of its value. The tag of a malformed field is 0.
 #[inline(never)]
 fn any_tag(field: &[u8], at: usize, index: usize, fault: &mut Option<FieldFault>) -> (Tag, usize) {
     let Some(equals) = field.iter().position(|b| *b == b'=') else {

@@ -1,9 +1,9 @@
 //! The dictionary of a FIX version: fields, values and messages, and validation against it.
 //!
-//! A [`Dictionary`] is made once, at start, and then only read; [`validate`] checks messages against it. The standard's
-//! dictionaries are built in. Others are made in two ways, which the crate `fixwire-dictionary` offers for files:
-//! [`mod@compile`] takes definitions by name, as in a file, and [`mod@assemble`] takes the changed definitions of a
-//! dictionary.
+//! A [`Dictionary`] is made once, at the start, and then only read. [`validate`] checks messages against it. The
+//! dictionaries of the standard are built in. There are two other ways to make a dictionary, and the crate
+//! `fixwire-dictionary` offers both for files. [`mod@compile`] takes definitions by name, as they are in a file.
+//! [`mod@assemble`] takes the definitions of a dictionary after they were changed.
 
 pub mod assemble;
 mod built_in;
@@ -29,14 +29,14 @@ pub use validate::{RejectReason, Scratch, ValidationFault, ValidationRules};
 use definitions::{NO_SLOT, has, set, unique};
 
 impl Dictionary {
-    /// The dictionary of a version of the standard; takes about a millisecond, so keep it.
+    /// The dictionary of a version of the standard. This takes about a millisecond, so keep the result.
     pub fn built_in(version: Version) -> Self {
         built_in::load(version)
     }
 
-    /// This application dictionary with the header, trailer and session messages of `transport`: a FIXT session
-    /// validates with the result. If both dictionaries define a field, or give its name to different tags, the
-    /// definition of the transport applies.
+    /// This application dictionary together with the header, trailer and session messages of `transport`. A FIXT
+    /// session validates with the result. Where both dictionaries define a field, or give its name to different tags,
+    /// the definition of `transport` applies.
     pub fn over(&self, transport: &Self) -> Self {
         assemble::over(self, transport)
     }

@@ -1,7 +1,7 @@
-//! [`forward_application!`](crate::forward_application): the methods of an application around another one.
+//! [`forward_application!`](crate::forward_application) makes methods for an application that wraps another one.
 
-/// Methods of an [`Application`](crate::Application) that hand everything on to another one. Two methods of the caller
-/// borrow that one: the first as it is, the second mutably.
+/// Makes methods of an [`Application`](crate::Application) that pass every call on to another application. The caller
+/// has two methods that borrow this other application: the first for reading, the second for changing.
 ///
 /// ```
 /// use fixwire_protocol::{Application, forward_application};

@@ -1,7 +1,7 @@
-//! Splits a byte stream into messages.
+//! Splits a stream of bytes into messages.
 //!
-//! A message is `8=FIX.n.m`, `9=` with the length of the body, the body beginning with `35=`, and
-//! `10=` with the sum of all bytes before it. Nothing else is looked at here.
+//! A message has `8=FIX.n.m`, then `9=` with the length of the body, then the body, which begins with `35=`, and at
+//! the end `10=` with the sum of all bytes before it. This module examines nothing else.
 
 use core::fmt;
 
@@ -9,39 +9,39 @@ use wide::u8x16;
 
 use crate::SOH;
 
-/// What the bytes at the start of a stream are.
+/// What stands at the start of a stream of bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Frame {
-    /// A message: `len` bytes after `skip` bytes that belong to no message.
+    /// A message of `len` bytes, after `skip` bytes that belong to no message.
     Whole {
-        /// Number of bytes before the message that never become a message.
+        /// Number of bytes before the message. They never become a message.
         skip: usize,
         /// Number of bytes of the message.
         len: usize,
     },
     /// The message is not complete yet.
     Partial {
-        /// Number of bytes that never become a message, and can be dropped before more are read.
+        /// Number of bytes that never become a message. They can be dropped before more bytes are read.
         skip: usize,
     },
-    /// A message that must be ignored; its MsgSeqNum is not consumed.
+    /// A message that must be ignored. Its MsgSeqNum does not count as received.
     Garbled {
-        /// Number of bytes to drop: up to the place at which the next message can begin.
+        /// Number of bytes to drop. The next message can begin after them.
         skip: usize,
         /// In which way the message is garbled.
         why: Garbled,
     },
-    /// A message that is longer than allowed, which its BodyLength(9) shows before the body arrives. The stream cannot
-    /// continue.
+    /// A message that is longer than allowed. BodyLength(9) shows this before the body arrives. The stream cannot
+    /// continue after it.
     TooLarge {
-        /// Number of bytes before the message that never become a message.
+        /// Number of bytes before the message. They never become a message.
         skip: usize,
         /// Number of bytes that the whole message would have.
         len: u64,
     },
 }
 
-/// Why bytes that begin like a message are not a message.
+/// Why bytes are not a message although they begin like one.
 ///
 /// # Source
 ///
@@ -51,11 +51,11 @@ pub enum Frame {
 pub enum Garbled {
     /// BeginString(8) is not `FIX.n.m` or `FIXT.n.m`.
     BeginString,
-    /// BodyLength(9) is not the second field, not made of digits, or not a possible length.
+    /// BodyLength(9) is not the second field, does not consist of digits, or is not a possible length.
     BodyLength,
     /// MsgType(35) is not the third field.
     MsgType,
-    /// The body does not end with `10=`, three digits and SOH where BodyLength says.
+    /// The body does not end with `10=`, three digits and SOH at the place that BodyLength gives.
     Trailer,
     /// CheckSum(10) is not the sum of the bytes before it.
     CheckSum {
@@ -85,24 +85,25 @@ const BEGIN: &[u8; 5] = b"8=FIX";
 const TRAILER: usize = 7;
 /// Number of bytes of the shortest body: `35=0` and SOH.
 const SHORTEST_BODY: u64 = 5;
-/// Maximum number of digits of BodyLength(9): enough for 64 bits, and for leading zeros that some peers write.
+/// Maximum number of digits of BodyLength(9). This is enough for a number of 64 bits, also with the zeros in front
+/// that some peers write.
 const LENGTH_DIGITS: usize = 20;
 
-/// Finds the next message in `bytes`, which begin where the last one ended.
+/// Finds the next message in `bytes`. The bytes begin where the previous message ended.
 ///
-/// Looks at the same bytes again after [`Frame::Partial`], but only at the fields before the body, so
-/// a message that arrives byte by byte costs no more than its length. `max_len` is the longest
-/// message allowed, in bytes.
+/// After [`Frame::Partial`] the same bytes are examined again, but only the fields before the body. So a message that
+/// arrives byte by byte does not cost more than its length. `max_len` is the maximum length of a message, in bytes.
 ///
-/// After garbled bytes the next message is searched at the next `8=FIX`, at any place. Only the span of BodyLength is
-/// skipped as a whole, even if the trailer after it is wrong or missing, so that the content of a data field is not
-/// taken for a message. A BodyLength that reaches into the next message takes that one with it.
+/// After garbled bytes, the search for the next message continues at the next `8=FIX`, wherever it is. Only the bytes
+/// that BodyLength covers are skipped as a whole, even if the trailer after them is wrong or missing. This way the
+/// content of a data field is not taken for a message. If BodyLength is too large and covers the beginning of the
+/// next message, that message is lost too.
 #[inline]
 pub fn next(bytes: &[u8], max_len: usize) -> Frame {
     scan(bytes, max_len, true)
 }
 
-/// [`next`] for a session that does not check CheckSum(10): any three digits are taken.
+/// Does the same as [`next`], for a session that does not check CheckSum(10). Any three digits are accepted.
 #[inline]
 pub fn next_unsummed(bytes: &[u8], max_len: usize) -> Frame {
     scan(bytes, max_len, false)
@@ -116,7 +117,7 @@ pub fn check_sum(bytes: &[u8]) -> u8 {
         .iter()
         .fold(u8x16::ZERO, |sums, piece| sums + u8x16::new(*piece));
     match bytes.last_chunk::<16>() {
-        // The last piece once more, what is counted already shifted out of it.
+        // The last block was partly counted already. The bytes that were counted are shifted out.
         Some(last) if !rest.is_empty() => {
             let rest = u128::from_le_bytes(*last) >> (128 - 8 * rest.len());
             sums += u8x16::new(rest.to_le_bytes());
@@ -133,7 +134,7 @@ pub fn check_sum(bytes: &[u8]) -> u8 {
 enum Stop {
     Partial,
     Garbled(Garbled),
-    /// BodyLength(9) leads to no trailer; with the offset at which the trailer should begin.
+    /// BodyLength(9) does not lead to a trailer. The value is the offset at which the trailer should begin.
     NoTrailer(usize),
     TooLarge(u64),
 }
@@ -176,7 +177,7 @@ fn scan(bytes: &[u8], max_len: usize, summed: bool) -> Frame {
     }
 }
 
-/// The offset of the first `8=FIX`, or of its beginning at the end of the bytes, from `from` on.
+/// The offset of the first `8=FIX` from `from` on. At the end of the bytes, the beginning of `8=FIX` counts too.
 #[cold]
 fn find_begin(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -191,7 +192,7 @@ fn find_begin(bytes: &[u8], from: usize) -> usize {
     bytes.len()
 }
 
-/// The length of the message that `bytes` begin with; its trailer has the right shape.
+/// The length of the message at the start of `bytes`. Its trailer has the right form.
 #[inline]
 fn measure(bytes: &[u8], max_len: usize) -> Result<usize, Stop> {
     let length_at = begin_string_end(bytes)?;
@@ -207,7 +208,7 @@ fn measure(bytes: &[u8], max_len: usize) -> Result<usize, Stop> {
     expect(bytes, body_at, b"35=", Garbled::MsgType)?;
     let len = len as usize;
     let body_end = len - TRAILER;
-    // A wrong length shows as soon as one byte of the trailer has arrived.
+    // One byte of the trailer is enough to show that a length is wrong.
     let trailer_at = body_end - 1;
     match expect(bytes, trailer_at, b"\x0110=", Garbled::Trailer) {
         Err(Stop::Garbled(_)) => return Err(Stop::NoTrailer(trailer_at)),
@@ -243,7 +244,7 @@ fn begin_string_end(bytes: &[u8]) -> Result<usize, Stop> {
     Ok(at + 1)
 }
 
-/// The number that begins at `from`, and the offset of the field after it.
+/// The number that begins at `from`, and the offset of the next field.
 #[inline]
 fn body_length(bytes: &[u8], from: usize) -> Result<(u64, usize), Stop> {
     let mut value: u64 = 0;
@@ -268,7 +269,7 @@ fn byte(bytes: &[u8], at: usize) -> Result<u8, Stop> {
     bytes.get(at).copied().ok_or(Stop::Partial)
 }
 
-/// Always inlined: `wanted` is constant in each call, and the comparison then needs none.
+/// This function is always inlined. `wanted` is constant in each call, so the comparison becomes a few instructions.
 #[inline(always)]
 fn expect(bytes: &[u8], at: usize, wanted: &[u8], why: Garbled) -> Result<(), Stop> {
     let there = bytes.get(at..).ok_or(Stop::Partial)?;

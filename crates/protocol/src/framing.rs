@@ -1,16 +1,16 @@
-//! Framing of a non-FIX protocol whose messages state their length.
+//! Framing of a protocol other than FIX whose messages state their length.
 //!
 //! ```text
 //!   0          length_at            length_at + length_bytes              length + adds
 //!   | ...      | length             | ...                   | check sum   |
 //! ```
 //!
-//! The place of the length, what it counts, its bounds and the check sum are data, a [`Framing`]. The content
-//! inside a frame is the application's business.
+//! A [`Framing`] describes the frames as data: where the length is, what it counts, its limits, and the checksum. The
+//! content of a frame is up to the application.
 
 use core::fmt;
 
-/// How the frames of a protocol are delimited.
+/// How frames of a protocol are separated.
 ///
 /// ```
 /// use fixwire_protocol::framing::{FrameCheck, Framing};
@@ -23,11 +23,11 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Framing {
-    /// Offset of the length in the frame, in bytes.
+    /// Byte offset of the length in a frame.
     pub length_at: usize,
-    /// Number of bytes of the length, 1 to 4.
+    /// Number of bytes that the length has, 1 to 4.
     pub length_bytes: usize,
-    /// Whether the length has its most significant byte first.
+    /// Whether the most significant byte of the length comes first.
     pub big_endian: bool,
     /// Number of bytes of a frame that the length does not count.
     pub adds: usize,
@@ -35,11 +35,11 @@ pub struct Framing {
     pub least: usize,
     /// Number of bytes of the longest frame.
     pub most: usize,
-    /// The checksum of a frame.
+    /// The kind of checksum that frames have.
     pub check: FrameCheck,
 }
 
-/// The checksum of a frame.
+/// The kind of checksum that frames have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FrameCheck {
     /// Frames have no checksum.
@@ -48,14 +48,14 @@ pub enum FrameCheck {
     SumOfBytes,
 }
 
-/// What the bytes at the start of a stream of frames are.
+/// What stands at the start of a stream of frames.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Framed {
     /// A frame of this many bytes.
     Whole(usize),
     /// The frame is not complete yet.
     More,
-    /// The bytes are no frame. The place of the next frame is unknown, so the stream cannot continue.
+    /// The bytes are not a frame. Nobody knows where the next frame begins, so the stream cannot continue.
     Bad(BadFrame),
 }
 
@@ -68,12 +68,12 @@ pub enum BadFrame {
         stated: u32,
         /// Number of bytes that the frame would have.
         bytes: u64,
-        /// Bytes of the shortest frame.
+        /// Number of bytes of the shortest frame that is allowed.
         least: usize,
-        /// Bytes of the longest one.
+        /// Number of bytes of the longest frame that is allowed.
         most: usize,
     },
-    /// The checksum does not match the bytes before it.
+    /// The checksum is not the sum of the bytes before it.
     CheckSum {
         /// The checksum that the frame states.
         stated: u8,
@@ -82,7 +82,7 @@ pub enum BadFrame {
     },
 }
 
-/// Ends the connection of a link, with the reason that an event shows.
+/// Ends the connection of a link. An event shows the reason.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Hangup(pub &'static str);
 
@@ -91,7 +91,7 @@ pub struct Hangup(pub &'static str);
 pub enum FramingError {
     /// `length_bytes` is not 1 to 4.
     LengthBytes(usize),
-    /// The shortest frame has no room for the length and the check sum.
+    /// The shortest frame has no room for the length and the checksum.
     Least {
         /// The configured length of the shortest frame, in bytes.
         least: usize,
@@ -108,8 +108,9 @@ pub enum FramingError {
 }
 
 impl Framing {
-    /// Frames with a length field of this size at this byte, its most significant byte first. It counts all bytes of a
-    /// frame, there is no checksum, and a frame has at most 65,535 bytes, unless other methods change this.
+    /// Frames with a length field of this size at this offset, with the most significant byte first. The length
+    /// counts all bytes of the frame, there is no checksum, and a frame has at most 65,535 bytes. Other methods can
+    /// change these three properties.
     #[must_use]
     pub const fn big_endian(length_at: usize, length_bytes: usize) -> Self {
         Self {
@@ -123,7 +124,7 @@ impl Framing {
         }
     }
 
-    /// As [`Framing::big_endian`], with the least significant byte first.
+    /// As [`Framing::big_endian`], but the least significant byte of the length comes first.
     #[must_use]
     pub const fn little_endian(length_at: usize, length_bytes: usize) -> Self {
         Self {
@@ -132,14 +133,14 @@ impl Framing {
         }
     }
 
-    /// The length does not count this number of bytes of each frame.
+    /// Sets the number of bytes of each frame that the length does not count.
     #[must_use]
     pub const fn adding(mut self, adds: usize) -> Self {
         self.adds = adds;
         self
     }
 
-    /// The shortest frame has `least` bytes and the longest one `most`.
+    /// Sets the number of bytes of the shortest and of the longest frame.
     #[must_use]
     pub const fn within(mut self, least: usize, most: usize) -> Self {
         self.least = least;
@@ -147,7 +148,7 @@ impl Framing {
         self
     }
 
-    /// The last byte of a frame is its check sum: [`FrameCheck::SumOfBytes`].
+    /// Sets that the last byte of a frame is its checksum, as in [`FrameCheck::SumOfBytes`].
     #[must_use]
     pub const fn with_sum_of_bytes(mut self) -> Self {
         self.check = FrameCheck::SumOfBytes;
@@ -158,7 +159,7 @@ impl Framing {
     ///
     /// # Errors
     ///
-    /// The first thing found.
+    /// The first problem that was found.
     pub fn check(&self) -> Result<(), FramingError> {
         let (least, most) = (self.least, self.most);
         if !(1..=4).contains(&self.length_bytes) {
@@ -175,9 +176,9 @@ impl Framing {
         Ok(())
     }
 
-    /// Finds the next frame in `bytes`, which begin where the last one ended. A length that cannot be is
-    /// known as soon as its bytes have arrived; the check sum when the frame has. Never waits for more than
-    /// [`Framing::most`] bytes.
+    /// Finds the next frame in `bytes`. The bytes begin where the previous frame ended. An impossible length is
+    /// detected as soon as the bytes of the length have arrived, and a wrong checksum as soon as the frame has
+    /// arrived. The function never waits for more than [`Framing::most`] bytes.
     #[inline]
     #[must_use]
     pub fn next(&self, bytes: &[u8]) -> Framed {
@@ -194,7 +195,7 @@ impl Framing {
                 most,
             });
         }
-        // The value is at most `most`, so it fits.
+        // The value is at most `most`, so it fits into a `usize`.
         let total = total as usize;
         let Some(frame) = bytes.get(..total) else {
             return Framed::More;
@@ -206,14 +207,14 @@ impl Framing {
             }
         }
         match total {
-            // A framing that passes `check` has none of these.
+            // A framing that passes `check` cannot have such frames.
             0 => Framed::More,
             total => Framed::Whole(total),
         }
     }
 
-    /// Makes changed bytes a frame again, which they were before as `original`: with its length, and with the
-    /// check sum that they have now.
+    /// Makes changed bytes a valid frame again. `original` is the frame before the change. The length is restored
+    /// from it, and the checksum is calculated anew.
     pub(crate) fn mend(&self, changed: &mut [u8], original: &[u8]) {
         let length = self.length_at..self.length_at.saturating_add(self.length_bytes);
         if let (Some(to), Some(from)) = (changed.get_mut(length.clone()), original.get(length)) {
@@ -226,7 +227,7 @@ impl Framing {
         }
     }
 
-    /// The stated length, when all of its bytes have arrived.
+    /// The length that a frame states, if all bytes of the length have arrived.
     #[inline]
     fn length(&self, bytes: &[u8]) -> Option<u32> {
         let end = self.length_at.checked_add(self.length_bytes)?;
@@ -239,7 +240,7 @@ impl Framing {
     }
 }
 
-/// The sum of bytes, modulo 256: the check sum of [`FrameCheck::SumOfBytes`].
+/// The sum of the bytes modulo 256, which is the checksum of [`FrameCheck::SumOfBytes`].
 #[inline]
 #[must_use]
 pub fn sum_of_bytes(bytes: &[u8]) -> u8 {

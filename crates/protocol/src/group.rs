@@ -1,17 +1,17 @@
-//! Repeating groups of a message, entry by entry.
+//! Reads repeating groups of a message, entry by entry.
 
 use crate::dictionary::GroupDef;
 use crate::message::{Field, Message};
 use crate::value::{self, ValueError};
 use crate::{Decimal, Tag, Timestamp};
 
-/// The entries of a repeating group that are present, whatever the count says; validation compares the
-/// two. An entry begins with the group's delimiter and ends at the next one or at a field that is not a
-/// member. Nested groups belong to their entry.
+/// The entries of a repeating group that are present, whatever the NumInGroup field says; validation compares the
+/// two. An entry begins with the group's delimiter. It ends at the next delimiter, or at a field that is not a
+/// member. Nested groups are part of their entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'a, 'd> {
     bytes: &'a [u8],
-    /// The fields from the one after the NumInGroup field up to the end of the message, or of the surrounding entry.
+    /// The fields after the NumInGroup field, up to the end of the message or of the entry that contains the group.
     fields: &'a [Field],
     def: &'d GroupDef,
 }
@@ -25,7 +25,7 @@ pub struct GroupEntry<'a, 'd> {
 }
 
 impl<'a> Message<'a> {
-    /// The group that `def` describes; `None` when the message does not have its NumInGroup field.
+    /// The group that `def` describes; `None` when the message does not have the NumInGroup field.
     pub fn group<'d>(&self, def: &'d GroupDef) -> Option<Group<'a, 'd>> {
         Group::find(self.bytes(), self.fields(), def)
     }
@@ -58,7 +58,7 @@ impl<'a, 'd> Iterator for Group<'a, 'd> {
 }
 
 impl<'a, 'd> GroupEntry<'a, 'd> {
-    /// The fields in the order of the wire, with the fields of nested groups among them.
+    /// The fields in the order of the message. The fields of nested groups are among them.
     pub fn fields(&self) -> &'a [Field] {
         self.fields
     }
@@ -69,45 +69,45 @@ impl<'a, 'd> GroupEntry<'a, 'd> {
         self.bytes.get(field.start as usize..field.end as usize)
     }
 
-    /// The entries of the nested group with this count; `None` when the definition or the entry has
-    /// none.
+    /// The entries of the nested group with this NumInGroup field; `None` when the definition or the entry does not
+    /// have it.
     pub fn group(&self, count: Tag) -> Option<Group<'a, 'd>> {
         Group::find(self.bytes, self.fields, self.def.group(count)?)
     }
 
-    /// The value as digits.
+    /// The value of a field as a number without a sign.
     pub fn uint(&self, tag: Tag) -> Option<Result<u64, ValueError>> {
         self.get(tag).map(value::uint)
     }
 
-    /// The value as an `int`.
+    /// The value of a field as an `int`.
     pub fn int(&self, tag: Tag) -> Option<Result<i64, ValueError>> {
         self.get(tag).map(value::int)
     }
 
-    /// The value as a `float`.
+    /// The value of a field as a `float`.
     pub fn decimal(&self, tag: Tag) -> Option<Result<Decimal, ValueError>> {
         self.get(tag).map(value::decimal)
     }
 
-    /// The value as a `UTCTimestamp`.
+    /// The value of a field as a `UTCTimestamp`.
     pub fn time(&self, tag: Tag) -> Option<Result<Timestamp, ValueError>> {
         self.get(tag).map(value::time)
     }
 
-    /// The value as a `Boolean`.
+    /// The value of a field as a `Boolean`.
     pub fn boolean(&self, tag: Tag) -> Option<Result<bool, ValueError>> {
         self.get(tag).map(value::boolean)
     }
 
-    /// The value as a `char`.
+    /// The value of a field as a `char`.
     pub fn char(&self, tag: Tag) -> Option<Result<u8, ValueError>> {
         self.get(tag).map(value::character)
     }
 }
 
-/// The fields of a message or entry outside its groups; `group` gives the definition of a
-/// count.
+/// The fields of a message or entry that are not inside its groups. `group` gives the definition for a NumInGroup
+/// field.
 pub(crate) fn own_fields<'a, 'd>(
     fields: &'a [Field],
     group: impl Fn(Tag) -> Option<&'d GroupDef>,
@@ -125,8 +125,8 @@ pub(crate) fn own_fields<'a, 'd>(
     })
 }
 
-/// The number of fields in one entry; `None` when they do not begin with one. Calls itself for nested groups, as deep
-/// as the definition nests.
+/// The number of fields in one entry; `None` when the fields do not begin with an entry. The function calls itself
+/// for nested groups, as deep as the definition nests them.
 pub fn entry_len(fields: &[Field], def: &GroupDef) -> Option<usize> {
     if fields.first()?.tag != def.delimiter() {
         return None;
@@ -141,7 +141,7 @@ pub fn entry_len(fields: &[Field], def: &GroupDef) -> Option<usize> {
     Some(len)
 }
 
-/// The number of fields after the one at `at` that belong to the group that it counts.
+/// The number of fields after the NumInGroup field at `at` that belong to its group.
 fn nested_len(fields: &[Field], at: usize, def: &GroupDef) -> usize {
     let Some(nested) = def.group(fields[at].tag) else {
         return 0;

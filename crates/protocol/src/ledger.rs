@@ -1,36 +1,36 @@
-//! State folded from notes alone, off the engine's thread.
+//! State that is built from notes alone, outside the engine's thread.
 
 use alloc::string::String;
 
 use crate::Timestamp;
 
-/// A ledger folds the notes of an application, from an empty state, into its state.
+/// A ledger builds the state of an application from the application's notes. It begins with an empty state.
 ///
-/// The engine gives each note to a ledger on a thread of its own, so that the journal need not keep all notes for ever:
-/// from time to time it writes a ledger into a file, a checkpoint. A start reads the newest checkpoint, and the notes
-/// after it.
+/// The engine passes each note to a ledger on a separate thread. From time to time the engine writes the ledger into
+/// a file, a checkpoint, so that the journal need not keep all notes for ever. A start reads the newest checkpoint
+/// and the notes after it.
 ///
-/// The same notes in the same order make the same ledger: `apply` asks no clock, no file and nothing that
-/// differs from one process to the next.
+/// The same notes in the same order must give the same ledger. So `apply` must not read a clock or a file, or use
+/// anything that differs from one process to another.
 pub trait Ledger: Send {
-    /// The state's name, and its version. The name has at most 32 bytes and stays; the version rises when the form of the
-    /// notes, or that in which [`write`](Self::write) writes the state, changes. A journal with notes or checkpoints of
-    /// another version is refused.
+    /// The name of the state, and its version. The name has at most 32 bytes and never changes. The version rises
+    /// when the form of the notes changes, or the form in which [`write`](Self::write) writes the state. The engine
+    /// refuses a journal with notes or checkpoints of another version.
     fn form(&self) -> (&'static str, u32);
 
-    /// Applies the next note, which was kept at the time `at`.
+    /// Applies the next note. It was kept at the time `at`.
     fn apply(&mut self, at: Timestamp, note: &[u8]);
 
-    /// Writes all of the state in pieces.
+    /// Writes the whole state, in pieces.
     fn write(&self, put: &mut dyn FnMut(&[u8]));
 
-    /// Takes the state that [`write`](Self::write) wrote in this version, in place of what there is.
+    /// Replaces the state by one that [`write`](Self::write) has written in this version.
     ///
     /// # Errors
     ///
-    /// The fault, as a sentence, also for an unknown version. The ledger is unusable then.
+    /// What is wrong, as a sentence. An unknown version is an error too. After an error the ledger cannot be used.
     fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String>;
 
-    /// A hash that is equal for equal states, in every process of this version.
+    /// A hash of the state. Equal states have equal hashes, in every process of this version.
     fn hash(&self) -> u64;
 }

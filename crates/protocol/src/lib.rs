@@ -1,7 +1,7 @@
-//! The FIX protocol: encoding, dictionaries and the session, as functions of bytes and time.
+//! The FIX protocol: encoding, dictionaries and sessions, as functions of bytes and time.
 //!
-//! Nothing here reads a clock, a socket or a file, starts a thread or panics on what a peer sent;
-//! `no_std` lets the compiler prove the first half.
+//! Nothing in this crate reads a clock, a socket or a file, starts a thread, or panics on what a peer has sent. The
+//! crate is `no_std`, so the compiler proves that it uses no clock, socket, file or thread.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -60,26 +60,26 @@ pub use tag::Tag;
 pub use time::{Mono, Nanos, Now, Precision, TimeError, Timestamp, TimestampWriter};
 pub use value::ValueError;
 
-/// A session of the engine: an index into its sessions, given when they are configured.
+/// A session of the engine. The value is an index into the sessions of the configuration.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SessionId(pub u32);
 
 impl SessionId {
-    /// The id of the first link that speaks frames. Links count from here, so that FIX sessions may still be
+    /// The id of the first link, which exchanges frames. The ids of links begin here, so that FIX sessions can be
     /// added while the engine runs.
     pub const FIRST_LINK: Self = Self(1 << 31);
 
-    /// The id of a link that exchanges frames: its index among the links of the configuration.
+    /// The id of the link with this index among the links of the configuration. A link exchanges frames.
     #[must_use]
     pub const fn of_link(link: u32) -> Self {
         Self(Self::FIRST_LINK.0 | link)
     }
 
-    /// The id of the link; `None` for a FIX session.
+    /// The index of the link; `None` for a FIX session.
     #[inline]
     #[must_use]
     pub const fn link(self) -> Option<usize> {
-        // The last one is no session's at all: notes have it.
+        // The last id belongs to no session. Notes have this id.
         if self.0 < Self::FIRST_LINK.0 || self.0 == u32::MAX {
             return None;
         }
@@ -87,5 +87,5 @@ impl SessionId {
     }
 }
 
-/// The byte between fields.
+/// The byte that ends each field.
 pub const SOH: u8 = 1;

@@ -1,23 +1,23 @@
-//! Limits that one message of the peer can exceed.
+//! Limits that a single message of the peer can exceed.
 
 use core::fmt;
 
-/// A limit that a message of the peer exceeds, with its value. [`Display`](fmt::Display) makes the Text(58) of the
-/// Reject: it names the setting, where there is one.
+/// A limit that a message of the peer exceeds, with its value. [`Display`](fmt::Display) gives the Text(58) of the
+/// Reject, which names the setting if there is a setting for the limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum MessageLimit {
-    /// `MaxFields`: number of fields of a message.
+    /// `MaxFields`: maximum number of fields of a message.
     Fields(usize),
-    /// `MaxGroupEntries`: number of entries of one repeating group.
+    /// `MaxGroupEntries`: maximum number of entries of one repeating group.
     GroupEntries(u32),
-    /// Number of bytes of a TestReqID(112), which a Heartbeat echoes.
+    /// Maximum number of bytes of a TestReqID(112), which a Heartbeat repeats.
     TestReqId(usize),
     /// HeartBtInt(108), in seconds.
     HeartBtInt(u32),
-    /// `MaxSimilarResendRequests`: number of ResendRequests with the same BeginSeqNo(7).
+    /// `MaxSimilarResendRequests`: maximum number of ResendRequests with the same BeginSeqNo(7).
     SimilarResendRequests(u32),
-    /// Number of ResendRequests that wait while a resend runs.
+    /// Maximum number of ResendRequests that wait while a resend runs.
     WaitingResendRequests(usize),
 }
 

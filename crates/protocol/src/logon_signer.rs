@@ -1,12 +1,12 @@
-//! The signer of a session's Logons.
+//! Signs the Logons of a session.
 
 use core::fmt;
 
 use crate::AdminOut;
 
-/// Signs each Logon of a session, before its application sees it: a value of the session's configuration, so
-/// that any application logs on with it.
+/// Signs each Logon of a session before the application sees the Logon. The signer is part of the session's
+/// configuration, so it works with any application.
 pub trait LogonSigner: fmt::Debug + Send + Sync {
-    /// Adds a signature to a Logon that is about to be sent. What is refused is reported as an event.
+    /// Adds a signature to a Logon that is about to be sent. An event reports each field that is refused.
     fn sign(&self, logon: &mut AdminOut<'_>);
 }

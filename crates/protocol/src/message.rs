@@ -1,4 +1,4 @@
-//! A decoded message: its bytes and the offset of each field.
+//! A decoded message: its bytes, and the offsets of its fields.
 
 use core::ops::Range;
 
@@ -6,21 +6,21 @@ use crate::decode::FieldFault;
 use crate::value::{self, ValueError};
 use crate::{Decimal, Tag, Timestamp};
 
-/// The offsets of one field in the message's bytes.
+/// The tag of a field, and the offsets of its value in the bytes of the message.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Field {
     /// The field's tag; 0 when the text before `=` is not a tag.
     pub tag: Tag,
     /// Offset of the first byte of the value.
     pub start: u32,
-    /// Offset after the last byte of the value, which is the offset of its SOH.
+    /// Offset after the last byte of the value. The SOH is at this offset.
     pub end: u32,
 }
 
-/// A message as it was received, borrowed from the receive buffer.
+/// A message as it was received. It is borrowed from the receive buffer.
 ///
-/// The fields are in the order of the wire, BeginString first and CheckSum last. Values stay bytes
-/// until someone asks.
+/// The fields are in the order of the message, from BeginString to CheckSum. Values are converted only when a caller
+/// asks for them.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     bytes: &'a [u8],
@@ -30,13 +30,13 @@ pub struct Message<'a> {
     fault: Option<FieldFault>,
 }
 
-/// Tags of passwords: Password, NewPassword, EncryptedPassword, EncryptedNewPassword.
+/// Tags of passwords: Password, NewPassword, EncryptedPassword and EncryptedNewPassword.
 pub const SECRETS: [Tag; 4] = [554, 925, 1402, 1404];
-/// The mark of all secret tags: a bit above the marks of [`QUICK`].
+/// The mark of all tags of secrets. This bit is above the marks of [`QUICK`].
 pub(crate) const SECRET: u32 = 1 << 30;
 
-/// The tags that a session asks for in every message: whether one is present is known without a search.
-/// At most 30.
+/// The tags for which a session asks in every message. Whether a message has one of them is known without a search.
+/// There may be at most 30.
 pub(crate) const QUICK: [Tag; 16] = [
     34, 35, 36, 43, 49, 50, 52, 56, 57, 97, 115, 122, 123, 128, 142, 143,
 ];
@@ -56,32 +56,32 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The whole message, from `8=` to the SOH after CheckSum.
+    /// The whole message, from `8=` up to the SOH after CheckSum.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// All fields in the order of the wire.
+    /// All fields in the order of the message.
     #[inline]
     pub fn fields(&self) -> &'a [Field] {
         self.fields
     }
 
-    /// The first malformed field, if there is one. What is well-formed can be read nevertheless.
+    /// The first malformed field, if there is one. All other fields can still be read.
     #[inline]
     pub fn fault(&self) -> Option<FieldFault> {
         self.fault
     }
 
-    /// Whether the message has a field for a password, whatever its type.
+    /// Whether the message has a field for a password. The type of the message does not matter.
     #[inline]
     pub fn has_secret(&self) -> bool {
         self.present & SECRET != 0
     }
 
-    /// The value of one of this message's fields; empty for a field of another message that does not
-    /// fit into this one.
+    /// The value of one of this message's fields. The result is empty for a field of another message whose offsets do
+    /// not fit.
     #[inline]
     pub fn value(&self, field: Field) -> &'a [u8] {
         self.bytes
@@ -89,8 +89,8 @@ impl<'a> Message<'a> {
             .unwrap_or_default()
     }
 
-    /// The bytes of a range of fields, tags and separators included, as they were received; empty when
-    /// the range is empty or goes beyond the last field.
+    /// The bytes of a range of fields as they were received, with tags and separators. Empty when the range is empty
+    /// or goes beyond the last field.
     pub fn raw(&self, fields: Range<usize>) -> &'a [u8] {
         if fields.is_empty() || fields.end > self.fields.len() {
             return &[];
@@ -130,7 +130,7 @@ impl<'a> Message<'a> {
         self.index_of(tag).is_some()
     }
 
-    /// Reads fields of the header in the order in which most peers write them.
+    /// Reads fields of the header. This is fast if they are asked for in the order in which most peers write them.
     #[inline]
     pub(crate) fn usual_header(&self) -> UsualHeader<'_, 'a> {
         let begins_as_usual = matches!(
@@ -151,7 +151,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// BeginString(8); empty when the first field is another one.
+    /// BeginString(8); empty when the first field is not a BeginString.
     #[inline]
     pub fn begin_string(&self) -> &'a [u8] {
         match self.fields.first() {
@@ -160,7 +160,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// MsgType(35); empty when missing.
+    /// MsgType(35); empty when the message has no MsgType.
     #[inline]
     pub fn msg_type(&self) -> &'a [u8] {
         match self.fields.get(2) {
@@ -169,14 +169,14 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Whether PossDupFlag(43) is Y: the peer may have sent the message with the same MsgSeqNum before.
+    /// Whether PossDupFlag(43) is Y. The peer may have sent the message before, with the same MsgSeqNum.
     #[must_use]
     pub fn is_poss_dup(&self) -> bool {
         self.get(crate::tag::POSS_DUP_FLAG) == Some(b"Y")
     }
 
-    /// Whether PossResend(97) is Y: the peer may have sent the same content with another MsgSeqNum before. The
-    /// application has to check whether it already has the ClOrdID(11), or whatever else identifies the content.
+    /// Whether PossResend(97) is Y. The peer may have sent the same content before, with another MsgSeqNum. The
+    /// application must check whether it already has the ClOrdID(11), or whatever else identifies the content.
     #[must_use]
     pub fn is_poss_resend(&self) -> bool {
         self.get(crate::tag::POSS_RESEND) == Some(b"Y")
@@ -188,37 +188,37 @@ impl<'a> Message<'a> {
         self.uint(34)
     }
 
-    /// The value as digits: `Length`, `SeqNum`, `NumInGroup`.
+    /// The value of a field as a number without a sign: `Length`, `SeqNum`, `NumInGroup`.
     #[inline]
     pub fn uint(&self, tag: Tag) -> Option<Result<u64, ValueError>> {
         self.get(tag).map(value::uint)
     }
 
-    /// The value as an `int`.
+    /// The value of a field as an `int`.
     #[inline]
     pub fn int(&self, tag: Tag) -> Option<Result<i64, ValueError>> {
         self.get(tag).map(value::int)
     }
 
-    /// The value as a `float`: `Price`, `Qty`, `Amt`.
+    /// The value of a field as a `float`: `Price`, `Qty`, `Amt`.
     #[inline]
     pub fn decimal(&self, tag: Tag) -> Option<Result<Decimal, ValueError>> {
         self.get(tag).map(value::decimal)
     }
 
-    /// The value as a `UTCTimestamp`.
+    /// The value of a field as a `UTCTimestamp`.
     #[inline]
     pub fn time(&self, tag: Tag) -> Option<Result<Timestamp, ValueError>> {
         self.get(tag).map(value::time)
     }
 
-    /// The value as a `Boolean`.
+    /// The value of a field as a `Boolean`.
     #[inline]
     pub fn boolean(&self, tag: Tag) -> Option<Result<bool, ValueError>> {
         self.get(tag).map(value::boolean)
     }
 
-    /// The value as a `char`.
+    /// The value of a field as a `char`.
     #[inline]
     pub fn char(&self, tag: Tag) -> Option<Result<u8, ValueError>> {
         self.get(tag).map(value::character)
@@ -233,15 +233,16 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Tags below this number are found without a search in an [`Indexed`] message.
+/// In an [`Indexed`] message, tags below this number are found without a search.
 const INDEXED: usize = 256;
 
-/// A message of which many fields are read: all its fields are visited once, and then tags below 256 are found without
-/// a search.
+/// A message of which many fields are read. All its fields are visited once; after that, tags below 256 are found
+/// without a search.
 #[derive(Clone, Debug)]
 pub struct Indexed<'m, 'a> {
     message: &'m Message<'a>,
-    /// For each tag below 256, the index of its first field plus one; 0 if the message does not have the tag.
+    /// For each tag below 256, the index of its first field plus one. The value is 0 if the message does not have the
+    /// tag.
     places: [u8; INDEXED],
 }
 
@@ -258,7 +259,8 @@ impl<'m, 'a> Indexed<'m, 'a> {
         indexed
     }
 
-    /// Looks a message through, and lets it be read: for the hot path, where [`new`](Self::new) would copy all places.
+    /// Visits all fields of a message, and lets `read` read it. Use this where speed matters, because
+    /// [`new`](Self::new) would copy all places.
     #[inline(always)]
     pub fn read<T>(message: &'m Message<'a>, read: impl FnOnce(&Self) -> T) -> T {
         let mut indexed = Self {
@@ -272,7 +274,7 @@ impl<'m, 'a> Indexed<'m, 'a> {
     #[inline(always)]
     fn look_through(&mut self) {
         let fields = self.message.fields;
-        // In reverse order, so that the first field with a tag counts.
+        // The fields are visited in reverse order, so that the first field with a tag counts.
         let mut place = fields.len().min(INDEXED - 1);
         while let Some(before) = place.checked_sub(1) {
             if let Some(known) = self.places.get_mut(fields[before].tag as usize) {
@@ -282,7 +284,7 @@ impl<'m, 'a> Indexed<'m, 'a> {
         }
     }
 
-    /// The value that [`Message::get`] gives.
+    /// The same value that [`Message::get`] gives.
     #[inline]
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&'a [u8]> {
@@ -296,14 +298,14 @@ impl<'m, 'a> Indexed<'m, 'a> {
         }
     }
 
-    /// The value as a `float`: `Price`, `Qty`, `Amt`.
+    /// The value of a field as a `float`: `Price`, `Qty`, `Amt`.
     #[inline]
     #[must_use]
     pub fn decimal(&self, tag: Tag) -> Option<Result<Decimal, ValueError>> {
         self.get(tag).map(value::decimal)
     }
 
-    /// The value as a `UTCTimestamp`.
+    /// The value of a field as a `UTCTimestamp`.
     #[inline]
     #[must_use]
     pub fn time(&self, tag: Tag) -> Option<Result<Timestamp, ValueError>> {
@@ -311,15 +313,16 @@ impl<'m, 'a> Indexed<'m, 'a> {
     }
 }
 
-/// The result of [`Message::get`], without a search as long as each requested tag comes right after the one before.
+/// Gives the same results as [`Message::get`]. It needs no search as long as each tag that is asked for is directly
+/// after the previous one.
 pub(crate) struct UsualHeader<'m, 'a> {
     message: &'m Message<'a>,
-    /// Behind the fields found, all of which have other tags than those that are still asked for.
+    /// The fields after those that were found. The fields before have other tags than those that are still asked for.
     rest: &'m [Field],
 }
 
 impl<'a> UsualHeader<'_, 'a> {
-    /// The value of the first field with this tag. No tag is asked for twice.
+    /// The value of the first field with this tag. A caller asks for each tag only once.
     #[inline]
     pub(crate) fn get(&mut self, tag: Tag) -> Option<&'a [u8]> {
         match self.rest {
@@ -332,7 +335,7 @@ impl<'a> UsualHeader<'_, 'a> {
     }
 }
 
-/// The bit of a tag of [`QUICK`], 0 for other tags. Folds away for a constant tag.
+/// The bit of a tag in [`QUICK`]; 0 for other tags. The compiler evaluates this for a constant tag.
 #[inline]
 pub(crate) const fn quick_bit(tag: Tag) -> u32 {
     let mut i = 0;

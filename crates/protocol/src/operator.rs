@@ -1,8 +1,8 @@
-//! Rights of operators: what each command to a running engine requires, and who may give it.
+//! Rights of operators: which right a command to a running engine requires, and who has it.
 //!
-//! An engine asks its application which right a command or query of its own requires
-//! ([`Application::command_right`](crate::Application::command_right)); the rights for commands to sessions are the
-//! engine's. The names are the same in every settings file.
+//! For its own commands and queries, an application tells the engine which right they require
+//! ([`Application::command_right`](crate::Application::command_right)). The engine itself decides about commands to
+//! sessions. The names of the rights are the same in every settings file.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 /// A right of an operator.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum OperatorRight {
-    /// Reads orders, positions, limits, counts.
+    /// Reads orders, positions, limits and counts.
     Read,
-    /// Logs sessions on and out, enables and disables them.
+    /// Logs sessions on and out, and enables and disables them.
     Session,
     /// Sets sequence numbers.
     Numbers,
@@ -24,21 +24,21 @@ pub enum OperatorRight {
     Reload,
     /// Sets limits.
     Limit,
-    /// Cancels orders, stops trading.
+    /// Cancels orders and stops trading.
     Kill,
-    /// Lets a scope trade again.
+    /// Allows trading again where it was stopped.
     Arm,
-    /// Sets states and prices of markets.
+    /// Sets the states and prices of markets.
     Market,
     /// Begins a trading day.
     Roll,
-    /// Enters reports of venues by hand.
+    /// Enters reports of venues manually.
     Report,
     /// Places rejected orders again.
     Rerun,
     /// Closes differences between lines and drop copies.
     Break,
-    /// Settles breaks between an OMS and its venues, which corrects orders, positions and limits.
+    /// Settles differences between an OMS and its venues. This corrects orders, positions and limits.
     Settle,
     /// Sets positions, and loads positions from clearing files.
     Position,
@@ -94,7 +94,7 @@ impl OperatorRight {
         Self::ALL.into_iter().find(|right| right.name() == name)
     }
 
-    /// The names of all rights, for a hint.
+    /// The names of all rights, for the hint in an error.
     #[must_use]
     pub fn names() -> String {
         Self::ALL.map(Self::name).join(", ")
@@ -107,10 +107,10 @@ impl core::fmt::Display for OperatorRight {
     }
 }
 
-/// An operator, with the rights that the settings give.
+/// An operator and the rights that the settings give.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OperatorRights {
-    /// The name of the system user; `uid 1000` for a user without a name.
+    /// The name of the system user; `uid 1000`, for example, for a user without a name.
     pub user: String,
     /// The rights of this user.
     pub may: Vec<OperatorRight>,
@@ -123,14 +123,14 @@ pub enum Permission {
     Open,
     /// The settings name operators, but not this user.
     NoOperator,
-    /// The user is an operator without this right.
+    /// The user is an operator but does not have this right.
     Missing,
     /// The user has the right.
     Granted,
 }
 
 impl Permission {
-    /// The permission of a user among operators, each with its name and whether it has the right.
+    /// The permission of the user `who`. Each operator has a name, and a flag for the right.
     pub fn of<'a>(who: &str, operators: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
         let user = user_of(who);
         let mut found = Self::Open;
@@ -146,7 +146,7 @@ impl Permission {
     }
 }
 
-/// The user name in `ann (uid 1000)`, the form in which journals name an operator.
+/// The user name in a text such as `ann (uid 1000)`. Journals name an operator in this form.
 #[must_use]
 pub fn user_of(who: &str) -> &str {
     who.split(" (").next().unwrap_or_default()

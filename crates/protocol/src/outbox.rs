@@ -1,4 +1,4 @@
-//! Outbox: outbound messages; the header is added when the MsgSeqNum is assigned.
+//! The outbox: outbound messages. A message gets its header when its MsgSeqNum is assigned.
 //!
 //! ```text
 //! begin      | header room |                        cursor behind the room
@@ -7,7 +7,7 @@
 //!                ^ right before the body of a first message, else behind the message before, to which the body moves
 //! ```
 //!
-//! Sealed messages touch, so that a batch is one slice and one write.
+//! Sealed messages follow each other without gaps, so that a batch is one slice and one write.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -34,23 +34,23 @@ pub use admin_out::{AdminOut, AdminOutError};
 pub use body::{Body, BodyError};
 pub use note::{NOTE_ROOM, stored_note};
 
-/// Number of bytes of every outbox that only sessions may use, so that they can always answer.
+/// Number of bytes in every outbox that only sessions may use. With this reserve they can always answer.
 pub const RESERVE: usize = 16 * 1024;
 /// Number of messages of every outbox that only sessions may write.
 pub const RESERVE_MESSAGES: usize = 16;
 /// Maximum length of MsgType(35), in bytes.
 pub const MAX_MSG_TYPE: usize = 16;
-/// Bytes after the last message that a short write may touch.
+/// Number of bytes after the last message that a write of a short text may overwrite.
 const SLACK: usize = 32;
 /// `10=ddd` and SOH.
 const TRAILER: usize = 7;
 
-/// How a message gets its MsgSeqNum(34).
+/// Where the MsgSeqNum(34) of a message comes from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum MsgSeqNumSource {
-    /// The next MsgSeqNum of the session.
+    /// The message gets the next MsgSeqNum of the session.
     Next,
-    /// This MsgSeqNum: for gap fills and resent messages, which are not journalled.
+    /// The message has this MsgSeqNum. This is for gap fills and resent messages, which are not journalled.
     Fixed(u64),
 }
 
@@ -59,9 +59,9 @@ pub enum MsgSeqNumSource {
 pub struct Entry {
     /// The session of the message.
     pub session: SessionId,
-    /// How the message gets its MsgSeqNum.
+    /// Where the MsgSeqNum of the message comes from.
     pub number: MsgSeqNumSource,
-    /// The MsgSeqNum of the message; 0 before it is sealed.
+    /// The MsgSeqNum of the message; 0 until the message is sealed.
     pub seq: u64,
     state: State,
     content: Content,
@@ -71,24 +71,24 @@ pub struct Entry {
     end: usize,
 }
 
-/// Kind of an entry.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Content {
     /// A FIX message.
     Message,
-    /// A note of the application, which is kept in the journal and not sent.
+    /// A note of the application. It is kept in the journal and not sent.
     Note,
     /// A frame of a link.
     Frame,
-    /// The end of a link's connection, without content.
+    /// The end of a link's connection. It has no content.
     Hangup,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {
-    /// `start..end` is the body; the trailer has room after it.
+    /// `start..end` is the body. There is room for the trailer after it.
     Body,
-    /// `start..end` is a whole message that only has to be put into its place.
+    /// `start..end` is a whole message that only has to be moved to its place.
     Whole,
     Sealed,
     Discarded,
@@ -101,29 +101,29 @@ impl Entry {
         &self.msg_type[..usize::from(self.msg_type_len)]
     }
 
-    /// Whether the entry was discarded: nothing of it is sent.
+    /// Whether the entry was discarded. Nothing of such an entry is sent.
     #[inline]
     pub fn is_discarded(&self) -> bool {
         self.state == State::Discarded
     }
 }
 
-/// The fields that all messages of one session begin with.
+/// The fields with which all messages of one session begin.
 #[derive(Clone, Debug)]
 pub struct HeaderTemplate {
     /// `8=FIX.4.4|9=`
     begin: Vec<u8>,
     /// `|49=SENDER|52=`
     sender: Vec<u8>,
-    /// `|56=TARGET|50=..|`, and the field of [`HeaderTemplate::set_last`].
+    /// The fields `|56=TARGET|50=..|`, and the field that [`HeaderTemplate::set_last`] sets.
     target: Vec<u8>,
-    /// Number of bytes of `target` without that field.
+    /// Number of bytes of `target` without the field of `set_last`.
     fixed: usize,
 }
 
 impl HeaderTemplate {
-    /// The header of a session. `more` are the fields that always follow TargetCompID: 50, 57,
-    /// 142, 143 and the like. Values must not hold SOH.
+    /// The header of a session. `more` are the fields that always follow TargetCompID, such as 50, 57, 142 and 143.
+    /// Values must not contain SOH.
     pub fn new(
         begin_string: &[u8],
         sender_comp_id: &[u8],
@@ -146,7 +146,7 @@ impl HeaderTemplate {
         }
     }
 
-    /// Puts a MsgSeqNum at the end of the header, in place of the one put there before:
+    /// Puts a sequence number at the end of the header, in place of the previous one. This is
     /// LastMsgSeqNumProcessed(369), which differs from message to message.
     pub fn set_last(&mut self, tag: Tag, number: u64) {
         let (mut tag_text, mut number_text) = ([0; 20], [0; 20]);
@@ -159,7 +159,7 @@ impl HeaderTemplate {
         self.target.push(SOH);
     }
 
-    /// The most bytes a header made from this needs: what [`Outbox::new`] wants as `header_room`.
+    /// Maximum number of bytes that a header of this template needs. Pass it to [`Outbox::new`] as `header_room`.
     pub fn room(&self) -> usize {
         const NUMBER: usize = 20;
         self.begin.len()
@@ -176,11 +176,11 @@ impl HeaderTemplate {
     }
 }
 
-/// Where sessions and applications write messages. All memory is made by [`Outbox::new`], but for what ends.
+/// The place where sessions and applications write messages. [`Outbox::new`] allocates the memory for all messages.
 #[derive(Debug)]
 pub struct Outbox {
     buffer: Vec<u8>,
-    /// Where messages are put in another order; as long as `buffer`, or empty.
+    /// Memory in which messages are put into another order. It is as long as `buffer`, or empty.
     gathered: Vec<u8>,
     entries: Vec<Entry>,
     messages: usize,
@@ -194,14 +194,14 @@ pub struct Outbox {
     failures: u64,
     /// What the application requests in addition to messages: the end of sessions and connections, and masks.
     ends: ends::Ends,
-    /// Fields of an admin message while the application changes them.
+    /// The fields of an admin message while the application changes them.
     edit: Edit,
-    /// The last time that was written into a body.
+    /// The last time that was written into the body of a message.
     stamp: TimestampWriter,
 }
 
 impl Outbox {
-    /// An outbox for this many bytes and messages, besides [`RESERVE`] and [`RESERVE_MESSAGES`].
+    /// An outbox for this number of bytes and messages, in addition to [`RESERVE`] and [`RESERVE_MESSAGES`].
     /// `header_room` is the largest [`HeaderTemplate::room`] of all sessions that write into it.
     pub fn new(bytes: usize, messages: usize, header_room: usize) -> Self {
         Self {
@@ -220,7 +220,7 @@ impl Outbox {
         }
     }
 
-    /// Makes room for the header of another session. Only possible while the outbox is empty.
+    /// Makes room for the header of another session. This is possible only while the outbox is empty.
     pub fn widen(&mut self, header_room: usize) {
         debug_assert!(self.entries.is_empty(), "messages have their room already");
         if self.entries.is_empty() {
@@ -228,11 +228,11 @@ impl Outbox {
         }
     }
 
-    /// Begins a message of an application; does not use the reserve.
+    /// Begins a message of an application. Such a message does not use the reserve.
     ///
-    /// The session's fields of the header are written later. Others that this one message needs, such as
-    /// ApplVerID(1128) for a version that is not the session's, or OnBehalfOfCompID(115), come first of
-    /// all, before the fields of the body.
+    /// The outbox writes the session's header fields later. Some messages need further header fields, such as
+    /// OnBehalfOfCompID(115), or ApplVerID(1128) for a version that is not the session's. Write these first, before
+    /// the fields of the body.
     #[inline]
     pub fn begin(&mut self, session: SessionId, msg_type: &[u8]) -> Body<'_> {
         let limit = self.buffer.len() - RESERVE - SLACK;
@@ -288,14 +288,15 @@ impl Outbox {
         Body::new(self, entry, limit.saturating_sub(TRAILER), failed)
     }
 
-    /// Writes a stored message of a session again, for a ResendRequest: with PossDupFlag(43) = Y, its
-    /// SendingTime(52) as OrigSendingTime(122) unless it has one, and a new SendingTime. All else stays
-    /// as it was, byte by byte. It is sealed, in its turn, like any other message and keeps its MsgSeqNum.
+    /// Writes a stored message of a session again, as the answer to a ResendRequest. The message gets PossDupFlag(43)
+    /// = Y and a new SendingTime(52). Its old SendingTime becomes OrigSendingTime(122), unless it already has that
+    /// field. Everything else stays as it was, byte by byte. The message keeps its MsgSeqNum, and is sealed in its
+    /// turn like any other message.
     ///
     /// # Errors
     ///
-    /// [`RepeatError::Full`] when there is no room now, [`RepeatError::TooLong`] when there never will
-    /// be, [`RepeatError::NotAMessage`] when `stored` has not the header of a message; nothing is left
+    /// [`RepeatError::Full`] when there is no room now, [`RepeatError::TooLong`] when there never will be room,
+    /// [`RepeatError::NotAMessage`] when `stored` does not have the header of a message. In all cases nothing is left
     /// in the outbox.
     pub fn repeat(
         &mut self,
@@ -305,7 +306,8 @@ impl Outbox {
         sending_time: &[u8],
     ) -> Result<(), RepeatError> {
         let repeat = Repeat::of(stored, sending_time)?;
-        // Alone in the outbox it may use the reserve, since it is a little longer than when it was first sent.
+        // A message that is alone in the outbox may use the reserve, because it is a little longer than when it was
+        // first sent.
         let most = self.buffer.len() - SLACK;
         let room = if self.entries.is_empty() {
             most
@@ -361,13 +363,13 @@ impl Outbox {
         self.next..self.entries.len()
     }
 
-    /// MsgType(35) of a message.
+    /// MsgType(35) of the message with this index.
     #[inline]
     pub fn msg_type(&self, index: usize) -> &[u8] {
         self.entries[index].msg_type()
     }
 
-    /// A message as it is sent; empty before the message is sealed, and if it was discarded.
+    /// A message as it is sent. It is empty before the message is sealed, and if the message was discarded.
     #[inline]
     pub fn sealed(&self, index: usize) -> &[u8] {
         match self.entries.get(index) {
@@ -384,14 +386,14 @@ impl Outbox {
         }
     }
 
-    /// The sealed messages of a range of entries, one after the other; empty when one of them is not sealed.
+    /// The sealed messages in a range of entries, one after the other. Empty when one of them is not sealed.
     #[inline]
     pub fn bytes(&self, range: Range<usize>) -> &[u8] {
         if range.is_empty() || range.end > self.next {
             return &[];
         }
         let entries = &self.entries[range];
-        // What was discarded before the first message has no place beside it.
+        // A discarded entry before the first message has no place next to it.
         let first = entries.iter().find(|entry| entry.state == State::Sealed);
         match (first, entries.last()) {
             (Some(first), Some(last)) => &self.buffer[first.start..last.end],
@@ -399,8 +401,8 @@ impl Outbox {
         }
     }
 
-    /// Whether the outbox now has room for this number of application messages, whose fields have this number of bytes
-    /// in total.
+    /// Whether the outbox now has room for this number of application messages, with fields of this total number of
+    /// bytes.
     pub fn has_room(&self, messages: usize, bytes: usize) -> bool {
         let frames = messages.saturating_mul(self.header_room + TRAILER);
         let end = self.at.saturating_add(frames).saturating_add(bytes);
@@ -408,20 +410,19 @@ impl Outbox {
             && end <= self.buffer.len() - RESERVE - SLACK
     }
 
-    /// Number of messages that could not be written for any reason, since the outbox was made.
+    /// Number of messages since the outbox was made that could not be written, for any reason.
     pub fn failures(&self) -> u64 {
         self.failures
     }
 
-    /// Gives a message its header and trailer. A resent message has both and only gets its place.
+    /// Gives a message its header and trailer. A resent message already has both and is only moved to its place.
     ///
-    /// Messages are sealed in their order; those before `index` that were not are discarded.
+    /// Messages must be sealed in their order. Messages before `index` that were not sealed are discarded.
     /// `sending_time` has at most [`TimestampWriter::MAX`] bytes.
     ///
     /// # Panics
     ///
-    /// When the message is sealed already, or the outbox was made with less room than
-    /// [`HeaderTemplate::room`].
+    /// When the message is already sealed, or when the outbox was made with less room than [`HeaderTemplate::room`].
     pub fn seal(&mut self, index: usize, header: &HeaderTemplate, seq: u64, sending_time: &[u8]) {
         self.discard_until(index);
         let entry = &self.entries[index];
@@ -463,7 +464,7 @@ impl Outbox {
         self.pass(index);
     }
 
-    /// Writes the header and the trailer of a body; returns where the message then is.
+    /// Writes the header and the trailer around a body. Returns where the message then is.
     fn seal_body(
         &mut self,
         index: usize,
@@ -490,7 +491,7 @@ impl Outbox {
             header_len <= self.header_room,
             "the outbox was made with less than HeaderTemplate::room"
         );
-        // Entries in use begin at 0 only when nothing is sealed before.
+        // The first entry begins at 0 only when nothing has been sealed before it.
         let start = match self.sealed_end {
             0 => entry.start - header_len,
             end => end,
@@ -504,7 +505,7 @@ impl Outbox {
         let mut at = put(out, 0, &header.begin);
         at = put(out, at, length);
         at = match *entry.msg_type() {
-            // One piece of nine bytes instead of three.
+            // Write one piece of nine bytes, not three pieces.
             [letter] => put(
                 out,
                 at,
@@ -525,11 +526,11 @@ impl Outbox {
         (start, end)
     }
 
-    /// Removes a message that is not sealed.
+    /// Removes a message that has not been sealed.
     ///
     /// # Panics
     ///
-    /// When the message is sealed.
+    /// When the message is already sealed.
     pub fn discard(&mut self, index: usize) {
         let place = self.sealed_end;
         let entry = &mut self.entries[index];
@@ -542,11 +543,11 @@ impl Outbox {
         }
     }
 
-    /// Removes the messages from `len` on, as if they had never been written.
+    /// Removes the messages from index `len` on, as if they had never been written.
     ///
     /// # Panics
     ///
-    /// When one of them is sealed.
+    /// When one of the messages is already sealed.
     pub fn truncate(&mut self, len: usize) {
         if len >= self.entries.len() {
             return;
@@ -570,7 +571,7 @@ impl Outbox {
         self.next = 0;
     }
 
-    /// Moves past an entry that is done, and past discarded entries right after it.
+    /// Moves on past an entry that is done, and past discarded entries directly after it.
     fn pass(&mut self, index: usize) {
         self.next = index + 1;
         while let Some(entry) = self.entries.get_mut(self.next)
@@ -586,7 +587,7 @@ impl Outbox {
     }
 }
 
-/// Offset at which the room of an unsealed message ends; `None` for other entries.
+/// Offset at which the room of a message ends that is not sealed; `None` for other entries.
 fn unsealed_end(entry: &Entry) -> Option<usize> {
     match entry.state {
         State::Body => Some(entry.end + TRAILER),
@@ -595,7 +596,7 @@ fn unsealed_end(entry: &Entry) -> Option<usize> {
     }
 }
 
-/// Fills the last seven bytes of a message with its CheckSum.
+/// Writes the CheckSum into the last seven bytes of a message.
 pub(crate) fn put_trailer(message: &mut [u8]) {
     let at = message.len() - TRAILER;
     let sum = check_sum(&message[..at]);

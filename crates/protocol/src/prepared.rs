@@ -1,4 +1,4 @@
-//! Prepared messages: the body is written once, and only some values change.
+//! Prepared messages. Their body is written once, and after that only some values change.
 //!
 //! ```text
 //! let mut order = Prepared::new(b"D", 256);
@@ -18,13 +18,13 @@ use crate::put::{digits, has_soh};
 use crate::time::{Precision, Timestamp, TimestampWriter};
 use crate::{Decimal, SOH, SessionId, Tag};
 
-/// A message body with values that can be changed. After [`Prepared::new`] nothing is allocated.
+/// The body of a message, with values that can be changed. After [`Prepared::new`] no memory is allocated.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     msg_type: Vec<u8>,
     body: Vec<u8>,
     room: usize,
-    /// Places of the changeable values, in the order of the body.
+    /// Places of the values that can be changed, in the order of the body.
     slots: Vec<Place>,
 }
 
@@ -39,11 +39,11 @@ struct Place {
     end: usize,
 }
 
-/// Maximum number of changeable values in one message.
+/// Maximum number of values in one message that can be changed.
 pub const MAX_SLOTS: usize = 64;
 
 impl Prepared {
-    /// A message of this type without fields. `room` is the longest body it may get, in bytes.
+    /// A message of this type without fields. `room` is the maximum length of its body, in bytes.
     pub fn new(msg_type: &[u8], room: usize) -> Self {
         Self {
             msg_type: msg_type.into(),
@@ -58,7 +58,7 @@ impl Prepared {
         &self.msg_type
     }
 
-    /// The present fields, each with its SOH.
+    /// The present fields of the body, each with its SOH.
     pub fn body(&self) -> &[u8] {
         &self.body
     }
@@ -67,17 +67,17 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// [`BodyError::Value`] for a value that is empty or holds SOH, [`BodyError::Full`] when the body
-    /// would be longer than its room. Nothing is written then.
+    /// [`BodyError::Value`] for a value that is empty or contains SOH. [`BodyError::Full`] when the body would be
+    /// longer than its room. In these cases nothing is written.
     pub fn fixed(&mut self, tag: Tag, value: &[u8]) -> Result<(), BodyError> {
         self.write(tag, value).map(|_| ())
     }
 
-    /// Writes a field whose value can be changed later; `value` is its first value.
+    /// Writes a field whose value can be changed later. `value` is its first value.
     ///
     /// # Errors
     ///
-    /// As [`Self::fixed`]; [`BodyError::Full`] also above [`MAX_SLOTS`].
+    /// As for [`Self::fixed`]. There is also a [`BodyError::Full`] above [`MAX_SLOTS`].
     pub fn slot(&mut self, tag: Tag, value: &[u8]) -> Result<Slot, BodyError> {
         if self.slots.len() == MAX_SLOTS {
             return Err(BodyError::Full);
@@ -88,7 +88,7 @@ impl Prepared {
         Ok(Slot(self.slots.len() - 1))
     }
 
-    /// Writes a field; returns the offset at which its value begins.
+    /// Writes a field. Returns the offset at which its value begins.
     fn write(&mut self, tag: Tag, value: &[u8]) -> Result<usize, BodyError> {
         check(tag, value)?;
         let mut number = [0; 20];
@@ -104,18 +104,18 @@ impl Prepared {
         Ok(start)
     }
 
-    /// The value of a slot.
+    /// The present value of a slot.
     pub fn get(&self, slot: Slot) -> &[u8] {
         let place = self.slots.get(slot.0);
         place.map_or(&[], |place| &self.body[place.start..place.end])
     }
 
-    /// Changes a value. A value of the same length is overwritten in place; for another length the fields after it
+    /// Changes a value. A value of the same length is overwritten in place. For another length, the fields after it
     /// move.
     ///
     /// # Errors
     ///
-    /// As [`Self::fixed`]; the value before stays then.
+    /// As for [`Self::fixed`]. In this case the old value stays.
     #[inline]
     pub fn set(&mut self, slot: Slot, value: &[u8]) -> Result<(), BodyError> {
         let Some(&Place { tag, start, end }) = self.slots.get(slot.0) else {
@@ -148,12 +148,12 @@ impl Prepared {
         Ok(())
     }
 
-    /// Changes a value to a number. A number with fewer digits than the present value gets leading zeros, so that no
-    /// field moves.
+    /// Changes a value to a number. If the number has fewer digits than the present value, zeros are put in front of
+    /// it, so that no field moves.
     ///
     /// # Errors
     ///
-    /// As [`Self::set`].
+    /// As for [`Self::set`].
     #[inline]
     pub fn set_uint(&mut self, slot: Slot, value: u64) -> Result<(), BodyError> {
         let mut number = [0; 20];
@@ -174,7 +174,7 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// As [`Self::set`].
+    /// As for [`Self::set`].
     #[inline]
     pub fn set_decimal(&mut self, slot: Slot, value: Decimal) -> Result<(), BodyError> {
         let mut text = [0; Decimal::MAX_TEXT];
@@ -182,12 +182,12 @@ impl Prepared {
         self.set(slot, &text[from..])
     }
 
-    /// Changes a value to a `UTCTimestamp`. Keep a [`TimestampWriter`] and use [`Self::set`] where many are
-    /// written.
+    /// Changes a value to a `UTCTimestamp`. If you write many of them, keep a [`TimestampWriter`] and use
+    /// [`Self::set`].
     ///
     /// # Errors
     ///
-    /// As [`Self::set`].
+    /// As for [`Self::set`].
     pub fn set_time(
         &mut self,
         slot: Slot,
@@ -207,14 +207,14 @@ fn check(tag: Tag, value: &[u8]) -> Result<(), BodyError> {
 }
 
 impl Outbox {
-    /// Writes a prepared message as it is now: one copy of its body. It is sealed, in its turn, like
-    /// any other message, and changing `message` afterwards does not change it.
+    /// Writes a prepared message with its present values. This copies the body once, so later changes of `message` do
+    /// not affect what was written. The message is sealed in its turn like any other message.
     ///
     /// # Errors
     ///
-    /// [`BodyError::Full`] when there is no room now, [`BodyError::Value`] of tag 35 for a message type
-    /// that is empty, holds SOH or is longer than [`MAX_MSG_TYPE`](crate::outbox::MAX_MSG_TYPE). Nothing is
-    /// written then.
+    /// [`BodyError::Full`] when there is no room now. [`BodyError::Value`] with tag 35 when the message type is
+    /// empty, contains SOH or is longer than [`MAX_MSG_TYPE`](crate::outbox::MAX_MSG_TYPE). In these cases nothing is
+    /// written.
     #[inline]
     pub fn send(&mut self, session: SessionId, message: &Prepared) -> Result<(), BodyError> {
         let mut body = self.begin(session, &message.msg_type);

@@ -1,13 +1,13 @@
-//! Writes short values into a buffer, without calls to `memcpy` and `format!`.
+//! Writes short values into a buffer without calls of `memcpy` and `format!`.
 //!
-//! Each function writes at an offset and returns the offset after the written bytes. A buffer that is too short is a
-//! bug of the caller and panics.
+//! Each function writes at an offset and returns the offset after the bytes that it has written. If the buffer is too
+//! short, the caller has a bug and the function panics.
 
 use wide::u8x16;
 
 use crate::{SOH, Tag};
 
-/// Copies `text`. Most values are short: two overlapping words beat a call.
+/// Copies `text`. Most values are short, and copying two words that overlap is faster than a call.
 #[inline]
 pub(crate) fn put(out: &mut [u8], at: usize, text: &[u8]) -> usize {
     let len = text.len();
@@ -28,8 +28,8 @@ pub(crate) fn put(out: &mut [u8], at: usize, text: &[u8]) -> usize {
     end
 }
 
-/// Copies `text` and puts SOH after it; `None` when it contains one itself, or is empty. The written bytes are
-/// meaningless then. The first and the last piece overlap, as in [`put`].
+/// Copies `text` and puts SOH after it. `None` when the text is empty or contains SOH; the written bytes then mean
+/// nothing. The first and the last piece overlap, as in [`put`].
 #[inline(always)]
 pub(crate) fn put_value(out: &mut [u8], at: usize, text: &[u8]) -> Option<usize> {
     let len = text.len();
@@ -67,7 +67,7 @@ pub(crate) fn put_value(out: &mut [u8], at: usize, text: &[u8]) -> Option<usize>
     (!spoilt).then_some(end + 1)
 }
 
-/// Whether two texts are equal; compares short texts without a call.
+/// Whether two texts are equal. Short texts are compared without a call.
 #[inline]
 pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -80,7 +80,7 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     }
 }
 
-/// Whether a text contains SOH; without a call for a text of at most 32 bytes.
+/// Whether a text contains SOH. A text of at most 32 bytes is checked without a call.
 #[inline]
 pub(crate) fn has_soh(text: &[u8]) -> bool {
     match text.len() {
@@ -89,7 +89,7 @@ pub(crate) fn has_soh(text: &[u8]) -> bool {
     }
 }
 
-/// Whether a text of 16 to 32 bytes contains SOH; true for a shorter text.
+/// Whether a text of 16 to 32 bytes contains SOH. The result is true for a shorter text.
 #[inline]
 fn halves_have_soh(text: &[u8]) -> bool {
     ends(text).is_none_or(|[first, last]: [&[u8; 16]; 2]| {
@@ -107,7 +107,7 @@ fn word_has_soh(word: u64) -> bool {
     differs.wrapping_sub(ONES) & !differs & HIGHS != 0
 }
 
-/// The first and the last `N` bytes of a text; they overlap if the text has less than two times `N` bytes.
+/// The first and the last `N` bytes of a text. They overlap if the text has fewer than two times `N` bytes.
 #[inline]
 fn ends<const N: usize>(text: &[u8]) -> Option<[&[u8; N]; 2]> {
     Some([text.first_chunk()?, text.last_chunk()?])
@@ -123,12 +123,12 @@ fn copy_ends<const N: usize>(out: &mut [u8], text: &[u8]) {
     }
 }
 
-/// A tag and `=` as text; folds away for a tag known at compile time.
+/// The text of a tag and `=`. The compiler makes this text if it knows the tag.
 #[derive(Clone, Copy)]
 pub(crate) struct TagText {
-    /// The bytes, the first one lowest.
+    /// The bytes of the text. The first byte is the lowest one.
     word: u64,
-    /// The number of digits; 0 for a tag of more than four digits, which is written out.
+    /// The number of digits. It is 0 for a tag of more than four digits, which is written in another way.
     len: u32,
     tag: Tag,
 }
@@ -161,7 +161,7 @@ impl TagText {
         self.tag
     }
 
-    /// Writes the text; up to six bytes after it are overwritten.
+    /// Writes the text. Up to six bytes after it may be overwritten.
     #[inline(always)]
     pub(crate) fn put(self, out: &mut [u8], at: usize) -> usize {
         if self.len == 0 {
@@ -203,7 +203,7 @@ pub(crate) fn put_digits(out: &mut [u8], at: usize, value: u64) -> usize {
     put(out, at, digits(value, &mut text))
 }
 
-/// A number in digits, made at the end of `out`.
+/// The number in digits, written at the end of `out`.
 #[inline]
 pub(crate) fn digits(mut value: u64, out: &mut [u8; 20]) -> &[u8] {
     let mut at = out.len();
@@ -220,7 +220,7 @@ pub(crate) fn digits(mut value: u64, out: &mut [u8; 20]) -> &[u8] {
     &out[at..]
 }
 
-/// The numbers 0 to 99 in two digits each.
+/// The numbers 0 to 99, each with two digits.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut number = 0;
@@ -231,7 +231,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Writes `10=`, three digits and SOH at the beginning of `out`.
+/// Writes `10=`, three digits and SOH at the start of `out`.
 #[inline]
 pub(crate) fn put_three(out: &mut [u8], sum: u8) {
     out[..7].copy_from_slice(&[

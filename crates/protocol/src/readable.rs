@@ -1,4 +1,4 @@
-//! Makes bytes of peers and files safe to print: control characters escaped, secrets masked.
+//! Makes bytes of peers and files safe to print: control characters are escaped, and secrets are masked.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -7,15 +7,15 @@ use core::fmt;
 use crate::decode::DATA_PAIRS;
 use crate::{Message, SECRETS, Tag};
 
-/// Whether the value of a field is never shown: Password, NewPassword, RawData, EncryptedPassword and
-/// EncryptedNewPassword.
+/// Whether the value of a field must never be shown. These fields are Password, NewPassword, RawData,
+/// EncryptedPassword and EncryptedNewPassword.
 #[must_use]
 pub fn is_secret(tag: Tag) -> bool {
     tag == RAW_DATA || SECRETS.contains(&tag)
 }
 
-/// The message with its secrets masked. If the length of a data field does not lead to an SOH, everything after it is
-/// masked, since the end of the secret is unknown.
+/// The message with its secrets masked. If the length of a data field does not lead to an SOH, nobody knows where the
+/// secret ends, so everything after it is masked.
 #[must_use]
 pub fn masked(message: &[u8]) -> Vec<u8> {
     let mut shown = Vec::with_capacity(message.len());
@@ -31,7 +31,7 @@ pub fn masked(message: &[u8]) -> Vec<u8> {
             .position(|&byte| byte == b'=')
             .unwrap_or(end);
         let tag = &rest[..equals];
-        // A secret is also found if its tag has leading zeros.
+        // A tag with zeros in front is recognised as a secret too.
         let plain = &tag[tag.iter().take_while(|&&byte| byte == b'0').count()..];
         let mut taken = end;
         if let Some(length_tag) = secret(plain) {
@@ -60,20 +60,21 @@ pub fn masked(message: &[u8]) -> Vec<u8> {
     shown
 }
 
-/// Of the tag of a secret, without leading zeros: the tag of its length when it is data.
+/// Whether a tag, without zeros in front, is that of a secret. If the secret is a data field, the result has the tag
+/// of its length.
 fn secret(tag: &[u8]) -> Option<Option<Tag>> {
     let tag = str::from_utf8(tag).ok()?.parse().ok()?;
     let pair = DATA_PAIRS.iter().find(|(_, data)| *data == tag);
     is_secret(tag).then_some(pair.map(|(length, _)| *length))
 }
 
-/// RawData(96), which has passwords and signatures in Logons.
+/// RawData(96). In Logons it contains passwords and signatures.
 const RAW_DATA: Tag = 96;
 
 /// Maximum number of bytes of a value that are shown.
 const LONGEST: usize = 512;
 
-/// Bytes as text: printable ASCII is unchanged, every other byte becomes `\xNN`.
+/// Bytes as text. Printable ASCII characters are unchanged; every other byte becomes `\xNN`.
 pub struct Escaped<'a>(pub &'a [u8]);
 
 impl fmt::Display for Escaped<'_> {
@@ -88,8 +89,8 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// A message's fields, `tag=value` with `|` between them, without BeginString, BodyLength and
-/// CheckSum; secrets are `***`.
+/// The fields of a message as `tag=value`, separated by `|`, without BeginString, BodyLength and CheckSum. Secrets
+/// are shown as `***`.
 pub struct ReadableFields<'a>(pub &'a Message<'a>);
 
 impl fmt::Display for ReadableFields<'_> {
@@ -107,7 +108,7 @@ impl fmt::Display for ReadableFields<'_> {
     }
 }
 
-/// The value of a field; a secret is `***`, and one that is too long is cut.
+/// The value of a field. A secret is shown as `***`, and a value that is too long is cut.
 pub struct ReadableValue<'a>(pub Tag, pub &'a [u8]);
 
 impl fmt::Display for ReadableValue<'_> {

@@ -1,32 +1,33 @@
-//! Masks secrets: passwords are masked before a message is stored.
+//! Masks secrets. Passwords are masked before a message is stored.
 //!
-//! Of the frames of links those places are masked that the application names.
+//! In frames of links, the places that the application names are masked.
 //!
-//! Logon and UserRequest are never resent, so the bytes are not needed: of them only the values of
-//! fields that are known to be harmless stay. Of other messages that came in, the password fields are
-//! masked wherever a peer put them by mistake; what we sent must stay as it was. Lengths stay, and
-//! CheckSum is made right again, so that the stored message still is one.
+//! Messages of type Logon and UserRequest are never resent, so their bytes are not needed later. Of these, only the
+//! values of fields that are known to be harmless are stored. In other messages that were received, password fields
+//! are masked wherever a peer has put them by mistake. Other messages that we have sent must stay as they were.
+//! Lengths stay the same and CheckSum is calculated anew, so that the stored message is still a valid message.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::{Decoder, Framing, Message, SECRETS, SOH, Tag, frame};
 
-/// Fields of Logon and UserRequest whose values may stay: header and trailer but for Signature(89), and
-/// what the session agrees on.
+/// Fields of Logon and UserRequest whose values may be stored: those of header and trailer except Signature(89), and
+/// those about which the two sides of a session agree.
 const HARMLESS: &[Tag] = &[
     8, 9, 10, 34, 35, 36, 43, 45, 49, 50, 52, 56, 57, 58, 93, 95, 97, 98, 108, 115, 116, 122, 128,
     129, 141, 142, 143, 144, 145, 212, 347, 354, 369, 370, 371, 372, 373, 383, 384, 385, 464, 553,
     627, 628, 629, 630, 789, 923, 924, 926, 927, 1128, 1129, 1130, 1131, 1137, 1156, 1400, 1401,
     1403, 1406, 1407, 1408, 1409, 1410,
 ];
-/// Whether the value of a field may be read by anybody even in a Logon.
+/// Whether anybody may read the value of a field, even in a Logon.
 #[inline]
 pub fn is_harmless(tag: Tag) -> bool {
     HARMLESS.contains(&tag)
 }
 
-/// Whether a copy masks the value of a field: in a private message, every field that is not known to be harmless.
+/// Whether the value of a field is masked in a copy. In a private message this is every field that is not known to be
+/// harmless.
 #[inline(always)]
 fn is_secret(tag: Tag, private: bool, more: &[Tag]) -> bool {
     more.contains(&tag)
@@ -39,22 +40,23 @@ fn is_secret(tag: Tag, private: bool, more: &[Tag]) -> bool {
 /// Number of bytes of the trailer: `10=ddd` and SOH.
 const TRAILER: usize = 7;
 
-/// Makes copies of messages in which secrets are masked.
+/// Makes copies of messages with their secrets masked.
 #[derive(Debug)]
 pub struct Redactor {
     decoder: Decoder,
     bytes: Vec<u8>,
-    /// The indexes of the outbox messages that have a copy, each with the place of the copy.
+    /// The indexes of the messages in the outbox that have a copy, each with the place of the copy.
     copies: Vec<(usize, Range<usize>)>,
-    /// Further fields whose values are secret.
+    /// Further fields whose values are secrets.
     more: Vec<Tag>,
 }
 
 impl Redactor {
-    /// Fields of a message, at most, where nothing else says so; more are found by their looks.
+    /// Maximum number of fields of a message, where nothing else gives a limit. Fields beyond it are recognised by
+    /// their form.
     pub const FIELDS: usize = 4096;
 
-    /// A redactor for messages of at most this number of bytes and fields.
+    /// A redactor for messages with at most this number of bytes and fields.
     #[must_use]
     pub fn new(max_message: usize, max_fields: usize) -> Self {
         Self {
@@ -65,7 +67,7 @@ impl Redactor {
         }
     }
 
-    /// A redactor for messages of a journal that are shown: the values of the fields `more` are masked too.
+    /// A redactor for showing messages of a journal. The values of the fields `more` are masked too.
     pub fn for_showing(more: &[Tag]) -> Self {
         Self {
             more: more.to_vec(),
@@ -73,33 +75,34 @@ impl Redactor {
         }
     }
 
-    /// Whether messages of this type may hold secrets.
+    /// Whether messages of this type may contain secrets.
     #[inline]
     pub fn concerns(msg_type: &[u8]) -> bool {
         matches!(msg_type, b"A" | b"BE")
     }
 
-    /// Whether a received message may have secrets. A malformed message may hide secrets.
+    /// Whether a received message may contain secrets. A malformed message may hide secrets.
     #[inline]
     pub fn concerns_message(message: &Message<'_>) -> bool {
         message.has_secret() || message.fault().is_some() || Self::concerns(message.msg_type())
     }
 
-    /// Makes a copy of the message of this index, if it holds a secret. Of a `private` one, Logon or
-    /// UserRequest, only what is harmless stays.
+    /// Makes a copy of the message with this index, if it contains a secret. For a `private` message, a Logon or
+    /// UserRequest, the copy only has the values that are harmless.
     #[cold]
     pub fn copy(&mut self, index: usize, message: &[u8], private: bool) {
         let more = &self.more;
         let start = self.bytes.len();
         self.bytes.extend_from_slice(message);
         let copy = &mut self.bytes[start..];
-        // The fields as the decoder reads them: the value of a data field may contain SOH.
+        // These are the fields that the decoder finds. The value of a data field may contain SOH.
         for field in self.decoder.decode(message).fields() {
             if is_secret(field.tag, private, more) {
                 copy[field.start as usize..field.end as usize].fill(b'*');
             }
         }
-        // The fields as they look, after a malformed field, or after the last field for which there is room.
+        // After a malformed field, or after the last field for which there is room, fields are recognised by their
+        // form.
         let mut at = 0;
         for piece in message.split(|byte| *byte == SOH) {
             let equals = piece.iter().position(|byte| *byte == b'=');
@@ -129,14 +132,14 @@ impl Redactor {
         self.copies.push((index, start..self.bytes.len()));
     }
 
-    /// Makes a copy of a message of any type, if the message has a secret.
+    /// Makes a copy of a message of any type, if the message contains a secret.
     pub fn copy_any(&mut self, index: usize, message: &[u8]) {
         let private = Self::concerns(self.decoder.decode(message).msg_type());
         self.copy(index, message, private);
     }
 
-    /// Makes a copy of the frame of this index with stars at these places. It is a frame still: its length is
-    /// never masked, and its check sum is made right.
+    /// Makes a copy of the frame with this index, with stars at these places. The copy is a valid frame: its length
+    /// is never masked, and its checksum is calculated anew.
     #[cold]
     pub fn copy_frame(
         &mut self,
@@ -158,7 +161,7 @@ impl Redactor {
         self.copies.push((index, start..self.bytes.len()));
     }
 
-    /// The copy of a message, or the message itself when it needed none.
+    /// The copy of a message, or the message itself if it needed no copy.
     #[inline]
     pub fn kept<'a>(&'a self, index: usize, message: &'a [u8]) -> &'a [u8] {
         if self.copies.is_empty() {
@@ -179,7 +182,7 @@ impl Redactor {
     }
 }
 
-/// The tag that a text before `=` is, or that a person would read in it.
+/// The tag that the text before `=` is, or that a person would take it for.
 fn seeming_tag(text: &[u8]) -> Option<Tag> {
     let text = core::str::from_utf8(text).ok()?;
     text.trim_matches(|c: char| c.is_whitespace() || c == '+')

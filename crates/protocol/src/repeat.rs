@@ -1,4 +1,4 @@
-//! Prepares a stored message to be resent.
+//! Prepares a stored message for a resend.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -14,10 +14,9 @@ use crate::{SOH, Tag, value};
 pub enum RepeatError {
     /// The outbox is full.
     Full,
-    /// The message is longer than the outbox, which was larger when the message was stored.
+    /// The message is longer than the outbox. The outbox was larger when the message was stored.
     TooLong,
-    /// The stored bytes have no BeginString, BodyLength, MsgType, SendingTime or CheckSum where a
-    /// message has them.
+    /// BeginString, BodyLength, MsgType, SendingTime or CheckSum is missing in the stored bytes, or not in its place.
     NotAMessage,
 }
 
@@ -37,13 +36,13 @@ const POSS_DUP: &[u8] = b"43=Y\x01";
 const ORIG_SENDING_TIME: &[u8] = b"122=";
 const TRAILER: usize = 7;
 
-/// Writes a stored message into `into` as it is resent: with PossDupFlag(43) = Y and its SendingTime(52) as
-/// OrigSendingTime(122), unless it has one, and this SendingTime. The same bytes as
-/// [`Outbox::repeat`](crate::Outbox::repeat) writes.
+/// Writes a stored message into `into` as it is resent. The message gets PossDupFlag(43) = Y and this
+/// SendingTime(52). Its old SendingTime becomes OrigSendingTime(122), unless it already has that field.
+/// [`Outbox::repeat`](crate::Outbox::repeat) writes the same bytes.
 ///
 /// # Errors
 ///
-/// [`RepeatError::NotAMessage`] when `stored` has not the header of a message.
+/// [`RepeatError::NotAMessage`] when `stored` does not have the header of a message.
 pub fn repeat(stored: &[u8], sending_time: &[u8], into: &mut Vec<u8>) -> Result<(), RepeatError> {
     let repeat = Repeat::of(stored, sending_time)?;
     into.clear();
@@ -52,21 +51,21 @@ pub fn repeat(stored: &[u8], sending_time: &[u8], into: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
-/// The pieces of a stored message, and what is put between the pieces.
+/// The pieces of a stored message, and what is put between them.
 pub(crate) struct Repeat<'a> {
     stored: &'a [u8],
     sending_time: &'a [u8],
     /// `8=FIX.4.4|`
     begin: Range<usize>,
     msg_type: Range<usize>,
-    /// From `35=` up to the end of the value of SendingTime(52).
+    /// The bytes from `35=` to the end of the value of SendingTime(52).
     first: Range<usize>,
-    /// From the field after SendingTime(52) up to `10=`; 43 and 122 in this range are left out.
+    /// The bytes from the field after SendingTime(52) to `10=`. The fields 43 and 122 in this range are left out.
     rest: Range<usize>,
     orig_sending_time: Range<usize>,
-    /// The fields 43 and 122 in `rest`, in their order.
+    /// The fields 43 and 122 in `rest`, in their order there.
     cut: [Range<usize>; 2],
-    /// The fields 43 and 122 before SendingTime(52).
+    /// The fields 43 and 122 that are before SendingTime(52).
     cut_before: [Range<usize>; 2],
     body_len: usize,
     length_text: [u8; 20],
@@ -74,7 +73,7 @@ pub(crate) struct Repeat<'a> {
 }
 
 impl<'a> Repeat<'a> {
-    /// Reads the header: up to the first field that no header has.
+    /// Reads the header, up to the first field that is not a header field.
     pub(crate) fn of(stored: &'a [u8], sending_time: &'a [u8]) -> Result<Self, RepeatError> {
         let none = || 0..0;
         let (mut begin, mut msg_type, mut sending, mut orig) = (none(), none(), none(), none());
@@ -155,7 +154,7 @@ impl<'a> Repeat<'a> {
         &self.stored[self.msg_type.clone()]
     }
 
-    /// Writes the message; `out` has [`Repeat::len`] bytes.
+    /// Writes the message. `out` has [`Repeat::len`] bytes.
     pub(crate) fn write(&self, out: &mut [u8]) {
         let stored = self.stored;
         let mut at = put(out, 0, &stored[self.begin.clone()]);
@@ -190,7 +189,7 @@ impl<'a> Repeat<'a> {
     }
 }
 
-/// The tag and the value of the field that begins at `at`; the value has `len` bytes if that is known.
+/// The tag and the value of the field that begins at `at`. The value has `len` bytes if the length is known.
 #[inline]
 pub(crate) fn field_at(bytes: &[u8], at: usize, len: Option<u64>) -> Option<(Tag, Range<usize>)> {
     let equals = at + bytes[at..].iter().position(|b| *b == b'=')?;

@@ -1,4 +1,4 @@
-//! Secrets: values that are never displayed.
+//! Secrets: values that are never shown.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,8 +7,8 @@ use core::ops::Deref;
 
 use zeroize::{Zeroize, Zeroizing};
 
-/// A password or the like, in bytes or as text: it reads as stars when it is printed, and its memory is
-/// overwritten when it is no longer needed.
+/// A password or another secret, in bytes or as text. When it is printed, it appears as stars. When it is no longer
+/// needed, its memory is overwritten.
 #[derive(Clone, Default, Eq, PartialEq)]
 pub struct Secret<T: Zeroize = Vec<u8>>(Zeroizing<T>);
 

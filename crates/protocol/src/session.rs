@@ -1,4 +1,4 @@
-//! The session: the FIX session layer as a function of messages and time.
+//! The session: the session layer of FIX as a function of messages and time.
 //!
 //! ```text
 //!               connected()                     Logon                      Logout
@@ -9,11 +9,11 @@
 //!    +---------------------------- disconnected() ------+-------------------+
 //! ```
 //!
-//! The engine calls one method, seals every new entry of the outbox through [`Session::seal`] right
-//! after it, writes its journal record, and then does what the [`Verdict`] says. The session never
-//! sees a clock, a socket or the journal. Its state that outlives a connection is two sequence numbers, the count
-//! of resets, and whether the peer still has to confirm the last one: [`Session::next_in_to_keep`],
-//! [`Session::next_out`], [`Session::epoch`].
+//! The engine calls one method. Directly after it, the engine passes every new entry of the outbox to
+//! [`Session::seal`], writes the entry's journal record, and then does what the [`Verdict`] says. The session never
+//! sees a clock, a socket or the journal. Four values outlive a connection: the two sequence numbers, the count of
+//! resets, and whether the peer still has to confirm the last reset. They are [`Session::next_in_to_keep`],
+//! [`Session::next_out`] and [`Session::epoch`].
 
 mod admin;
 mod business_id;
@@ -52,18 +52,18 @@ use liveness::{Due, Patience, Pulse};
 use resend::Resend;
 use sequence::{Inbound, Next};
 
-/// Kept as `next_in` while the peer has not confirmed our reset: both sequence numbers are 1 after a
-/// restart, and our Logon asks again.
+/// Stored as `next_in` while the peer has not confirmed our reset. After a restart both sequence numbers are then 1,
+/// and our Logon asks for the reset again.
 pub const RESET_OPEN: u64 = 0;
-/// Kept as `next_in` while the sequence numbers are about to be reset to 1, because the session has ended
-/// that way: they are 1 after a restart.
+/// Stored as `next_in` while the sequence numbers are about to be reset to 1 because the session has ended in a way
+/// that requires it. After a restart they are then 1.
 pub const RESET_DUE: u64 = u64::MAX;
 
 fn has_other_ids(party: &Party) -> bool {
     !party.sub_id.is_empty() || !party.location_id.is_empty()
 }
 
-/// Hashes text as it is written: FNV-1a.
+/// Hashes the text that is written to it, with FNV-1a.
 struct Fnv(u64);
 
 impl Write for Fnv {
@@ -75,14 +75,14 @@ impl Write for Fnv {
     }
 }
 
-/// Whether a message is one of the session layer: such messages are never resent.
+/// Whether messages of this type belong to the session layer. Such messages are never resent.
 #[must_use]
 pub fn is_admin(msg_type: &[u8]) -> bool {
     matches!(msg_type, [b'0'..=b'5' | b'A'])
 }
 
-/// Whether a message may be resent: not a message of the session layer, and not a UserRequest(BE), whose secrets are
-/// masked in the journal.
+/// Whether messages of this type may be resent. Messages of the session layer may not, and neither may a
+/// UserRequest(BE), because the journal has its secrets masked.
 #[must_use]
 pub fn is_resendable(msg_type: &[u8]) -> bool {
     !is_admin(msg_type) && msg_type != b"BE"
@@ -93,11 +93,11 @@ pub fn is_resendable(msg_type: &[u8]) -> bool {
 enum Rejected {
     No,
     ByReject,
-    /// The message was rejected by a BusinessMessageReject(j), or there was no room for its Reject(3).
+    /// The message was rejected by a BusinessMessageReject(j), or the outbox had no room for its Reject(3).
     Otherwise,
 }
 
-/// One FIX session, across all its connections.
+/// One FIX session with all its connections, one after the other.
 #[derive(Debug)]
 pub struct Session {
     id: SessionId,
@@ -107,7 +107,7 @@ pub struct Session {
     scratch: Scratch,
     /// Whether the session has SubIDs or LocationIDs.
     has_other_ids: bool,
-    /// Reads SendingTime(52), and keeps the last minute that was read.
+    /// Reads SendingTime(52). It remembers the last minute that was read.
     times: LastMinute,
     phase: Phase,
     next_in: u64,
@@ -116,32 +116,32 @@ pub struct Session {
     held: Held,
     /// Whether the next message to receive comes from `held`.
     was_held: bool,
-    /// A value that the engine stored with that message, and that is returned with it.
+    /// A value that the engine stored with the message that came from `held`. It is returned with this message.
     held_mark: u64,
-    /// What happened to the message that was received last.
+    /// What happened to the last message that was received.
     fate: Fate,
     resend: Resend,
-    /// Whether Logons are refused at this time.
+    /// Whether Logons are refused because the session is outside its schedule.
     closed: bool,
     /// Whether an operator has disabled logons.
     disabled: bool,
-    /// DefaultApplVerID(1137) of the peer's Logon.
+    /// DefaultApplVerID(1137) in the peer's Logon.
     peer_version: Option<ApplVerId>,
-    /// The HeartBtInt(108) of the peer's last Logon, if it differs from ours; `None` once it was taken.
+    /// The HeartBtInt(108) in the peer's last Logon, if it differs from ours; `None` after it was taken.
     other_heart_bt_int: Option<OtherHeartBtInt>,
-    /// Our next MsgSeqNum before and after the peer's Logout changed it; `None` once it was taken.
+    /// Our next MsgSeqNum before and after the peer's Logout changed it; `None` after it was taken.
     moved_on: Option<(u64, u64)>,
-    /// Whether the message that was received last while logged on was rejected.
+    /// Whether the last message that was received while logged on was rejected.
     rejected: Rejected,
     /// Whether the sequence numbers are reset to 1 when the connection is closed.
     reset_due: bool,
-    /// Whether we have reset the sequence numbers and the peer has not confirmed that. Until the peer confirms, each of
-    /// our Logons has ResetSeqNumFlag(141) = Y.
+    /// Whether we have reset the sequence numbers and the peer has not confirmed it. Until the peer confirms it, each
+    /// of our Logons has ResetSeqNumFlag(141) = Y.
     reset_open: bool,
 }
 
 impl Session {
-    /// A session that has never exchanged a message, without a connection.
+    /// A session without a connection that has never exchanged a message.
     #[must_use]
     pub fn new(id: SessionId, config: Config) -> Self {
         Self {
@@ -172,34 +172,35 @@ impl Session {
         }
     }
 
-    /// The sequence numbers and the count of resets that the journal remembers, `next_in` as
-    /// [`Session::next_in_to_keep`] gave it. Call it before the first connection.
+    /// Restores the sequence numbers and the count of resets from the journal. `next_in` is the value that
+    /// [`Session::next_in_to_keep`] gave. Call this before the first connection.
     pub fn restore(&mut self, next_out: u64, next_in: u64, epoch: u64) {
         self.next_out = next_out.max(1);
         self.next_in = next_in.max(1);
         self.epoch = epoch;
         self.reset_open = next_in == RESET_OPEN;
-        // No MsgSeqNum is used yet if nothing was sent since the reset.
+        // If nothing was sent since the reset, no MsgSeqNum is in use yet.
         if next_in == RESET_DUE || self.reset_open && self.next_out > 1 {
             self.reset_numbers();
         }
     }
 
-    /// Whether Logons are allowed now. While they are not, an acceptor answers one with a Logout and
-    /// closes; a logged-on session stays so until [`Session::log_out`]. A new session allows Logons.
+    /// Sets whether Logons are allowed now. While they are not allowed, an acceptor answers a Logon with a Logout and
+    /// closes the connection. A session that is logged on stays so until [`Session::log_out`]. A new session allows
+    /// Logons.
     pub fn allow_logons(&mut self, allowed: bool) {
         self.closed = !allowed;
     }
 
-    /// Sets whether an operator has disabled logons. Works like [`Session::allow_logons`], but the Logout has another
-    /// text.
+    /// Sets whether an operator has disabled logons. The effect is that of [`Session::allow_logons`], but the Logout
+    /// has another text.
     pub fn disable(&mut self, disabled: bool) {
         self.disabled = disabled;
     }
 
-    /// Sets both sequence numbers; without a connection only. A MsgSeqNum to send that was used before begins
-    /// another epoch: the journal serves nothing that was sent under it. A reset that the peer has not confirmed
-    /// is over. Answers whether it was done.
+    /// Sets both sequence numbers, if there is no connection. If the new MsgSeqNum to send was used before, another
+    /// epoch begins, and the journal no longer returns anything that was sent under it. A reset that the peer has not
+    /// confirmed is given up. Returns whether the numbers were set.
     pub fn set_numbers(&mut self, next_in: u64, next_out: u64) -> bool {
         let may = self.phase == Phase::Down && next_in > 0 && next_out > 0;
         if may {
@@ -210,21 +211,22 @@ impl Session {
         may
     }
 
-    /// Whether the session is logged on, with no Logon or Logout in progress.
+    /// Whether the session is logged on and no Logon or Logout is under way.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         matches!(self.phase, Phase::LoggedOn(up) if up.exchange == PendingReply::Settled)
     }
 
-    /// Writes a TestRequest, to see whether the peer answers; only a session that
-    /// [is settled](Self::is_settled) sends one.
+    /// Writes a TestRequest, to find out whether the peer answers. Only a session that [is settled](Self::is_settled)
+    /// sends one.
     pub fn test_peer(&mut self, outbox: &mut Outbox) {
         if self.is_settled() {
             self.write_test_request(outbox);
         }
     }
 
-    /// Handles an open connection: an initiator writes its Logon, an acceptor waits for the Logon of the peer.
+    /// Handles a connection that has been opened. An initiator writes its Logon, and an acceptor waits for the Logon
+    /// of the peer.
     pub fn connected(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
         if self.phase != Phase::Down {
             return self.close(DisconnectReason::NotConnected);
@@ -251,7 +253,7 @@ impl Session {
         Verdict::Handled
     }
 
-    /// Does what is due at this time; see [`Session::next_due`].
+    /// Does what is due at this time. [`Session::next_due`] gives the time.
     pub fn elapse(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
         let now = now.mono;
         match self.phase {
@@ -292,7 +294,7 @@ impl Session {
         Verdict::Handled
     }
 
-    /// The time at which [`Session::elapse`] has something to do, unless another method is called before; `None` for
+    /// The time at which [`Session::elapse`] has something to do, if no other method is called before; `None` for
     /// never.
     #[must_use]
     pub fn next_due(&self) -> Option<Mono> {
@@ -313,14 +315,14 @@ impl Session {
         }
     }
 
-    /// The connection is closed. The sequence numbers may be reset to 1 here, see [`ResetOn`]; the journal has
-    /// to learn of it.
+    /// Handles the end of the connection. This may reset the sequence numbers to 1, see [`ResetOn`]; in this case the
+    /// caller must record it in the journal.
     pub fn disconnected(&mut self, _now: Now) {
         self.held.clear();
         self.was_held = false;
         self.resend.clear();
         let ended = self.config.reset_on.disconnect && self.has_exchanged();
-        // The peer's old sequence numbers no longer matter.
+        // The peer's old sequence numbers do not matter any more.
         let unconfirmed = self.reset_open && self.next_in > 1;
         if ended || unconfirmed || self.reset_due {
             self.reset_numbers();
@@ -328,8 +330,8 @@ impl Session {
         self.phase = Phase::Down;
     }
 
-    /// Whether the peer knows that we are connected. A connection that ends before that resets nothing:
-    /// messages may wait in the journal for the first Logon.
+    /// Whether the peer knows that we were connected. If not, the end of the connection resets nothing, because
+    /// messages may be waiting in the journal for the first Logon.
     fn has_exchanged(&self) -> bool {
         let was_up = match self.phase {
             Phase::LoggedOn(_) | Phase::Refusing { .. } => true,
@@ -345,8 +347,8 @@ impl Session {
         was_up || self.next_in > 1
     }
 
-    /// Ends the session in good order: our Logout, messages are still accepted until the peer's comes.
-    /// Before the Logons are exchanged the connection is just closed.
+    /// Ends the session in good order: writes our Logout, and accepts messages until the peer's Logout arrives. If
+    /// the Logons have not been exchanged, the connection is only closed.
     pub fn log_out(&mut self, now: Now, text: &str, outbox: &mut Outbox) -> Verdict {
         match self.phase {
             Phase::LoggedOn(up) if !matches!(up.exchange, PendingReply::Logout { .. }) => {
@@ -363,8 +365,8 @@ impl Session {
         }
     }
 
-    /// The next message that was kept while a gap was open, when everything before it has arrived.
-    /// Copies it into `into`; decode it and call [`Session::receive`], until this is false.
+    /// Takes the next message that was kept while a gap was open, when everything before it has arrived. Copies the
+    /// message into `into`. Decode it and call [`Session::receive`], and repeat this until the result is false.
     pub fn take_held(&mut self, into: &mut Vec<u8>) -> bool {
         self.was_held = false;
         if !matches!(self.phase, Phase::LoggedOn(_)) {
@@ -376,36 +378,36 @@ impl Session {
                 self.held_mark = mark;
                 return true;
             }
-            // A ResendRequest that was served when it came. Nothing is missing below it.
+            // This was a ResendRequest that was answered when it arrived. No message below it is missing.
             self.next_in += 1;
         }
         false
     }
 
-    /// What the log says happened to the message of the last [`Session::receive`].
+    /// What happened to the message of the last [`Session::receive`], for the log.
     #[must_use]
     pub fn fate(&self) -> Fate {
         self.fate
     }
 
-    /// Stores `mark` with the queued message of this MsgSeqNum, for [`Session::held_mark`].
+    /// Stores `mark` with the kept message of this MsgSeqNum, for [`Session::held_mark`].
     pub fn mark_held(&mut self, number: u64, mark: u64) {
         self.held.mark(number, mark);
     }
 
-    /// The mark of the message that [`Session::take_held`] gave last; 0 when it has none.
+    /// The mark of the last message that [`Session::take_held`] gave; 0 when it has no mark.
     #[must_use]
     pub fn held_mark(&self) -> u64 {
         self.held_mark
     }
 
-    /// The HeartBtInt(108) of the peer's last Logon, if it differs from ours. Returned only once.
+    /// The HeartBtInt(108) in the peer's last Logon, if it differs from ours. It is returned only once.
     pub fn take_other_heart_bt_int(&mut self) -> Option<OtherHeartBtInt> {
         self.other_heart_bt_int.take()
     }
 
-    /// Our next MsgSeqNum before and after NextExpectedMsgSeqNum(789) of the peer's Logout changed it. Returned only
-    /// once.
+    /// Our next MsgSeqNum before and after NextExpectedMsgSeqNum(789) of the peer's Logout changed it. It is returned
+    /// only once.
     pub fn take_moved_on(&mut self) -> Option<(u64, u64)> {
         self.moved_on.take()
     }
@@ -416,7 +418,7 @@ impl Session {
         self.phase
     }
 
-    /// Whether both Logons have been exchanged, and no Logout.
+    /// Whether both Logons have been exchanged, and the session has not ended by a Logout.
     #[must_use]
     pub fn is_logged_on(&self) -> bool {
         matches!(self.phase, Phase::LoggedOn(_))
@@ -428,7 +430,7 @@ impl Session {
         self.next_in
     }
 
-    /// The first and the last MsgSeqNum that are missing while a gap is open; `None` without a gap.
+    /// The first and the last missing MsgSeqNum while a gap is open; `None` when no gap is open.
     #[must_use]
     pub fn gap(&self) -> Option<(u64, u64)> {
         match self.phase {
@@ -437,11 +439,12 @@ impl Session {
         }
     }
 
-    /// The value that the journal keeps as `next_in`: the same, or, during a reset that the end of the
-    /// process must not undo, [`RESET_OPEN`] or [`RESET_DUE`]. [`Session::restore`] then resets to 1.
+    /// The value that the journal must store as `next_in`. It is the expected MsgSeqNum, or during a reset that must
+    /// survive the end of the process, [`RESET_OPEN`] or [`RESET_DUE`]. [`Session::restore`] then resets to 1.
     #[must_use]
     pub fn next_in_to_keep(&self) -> u64 {
-        // An initiator whose reset at the end was cut off asks for it: it may not know the peer's Logout.
+        // If the reset at the end of a session was interrupted, an initiator asks for a reset, because the peer may
+        // not have got its Logout.
         let asks = self.reset_open || self.reset_due && self.config.role == Role::Initiator;
         if asks {
             RESET_OPEN
@@ -458,7 +461,7 @@ impl Session {
         self.next_out
     }
 
-    /// Number of times that the sequence numbers were reset to 1.
+    /// Number of times that the sequence numbers have been reset to 1.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.epoch
@@ -476,8 +479,8 @@ impl Session {
         &self.config
     }
 
-    /// A number that changes whenever the session's state does. Two sessions of one history have the
-    /// same; what it is made of may change from version to version.
+    /// A number that changes whenever the state of the session changes. Two sessions with the same history have the
+    /// same number. How the number is made may change from version to version.
     #[must_use]
     pub fn state_hash(&self) -> u64 {
         let mut hash = Fnv(0xCBF2_9CE4_8422_2325);
@@ -488,7 +491,7 @@ impl Session {
             self.was_held,
             self.reset_open,
         );
-        // Writing into a number does not fail.
+        // Writing to a hash cannot fail.
         let _ = write!(
             hash,
             "{:?}{numbers:?}{:?}{:?}",
@@ -497,7 +500,7 @@ impl Session {
         hash.0
     }
 
-    /// Number of bytes that the header of the session's messages needs, for [`Outbox::new`].
+    /// Number of bytes that the headers of this session's messages need. Pass it to [`Outbox::new`].
     #[must_use]
     pub fn header_room(&self) -> usize {
         self.header.room()
@@ -511,7 +514,7 @@ impl Session {
         Verdict::Disconnect(reason)
     }
 
-    /// Handles exchanged Logons, at the start of a connection or at a reset within a session.
+    /// Handles Logons that were exchanged, at the start of a connection or at a reset within a session.
     fn log_on(&mut self, now: Now, heart_bt_int_seconds: u32, inbound: Inbound) {
         let patience = Patience::of(
             heart_bt_int_seconds,
@@ -531,7 +534,7 @@ impl Session {
         });
     }
 
-    /// Sets the next expected MsgSeqNum. If a part of a gap is complete, requests the next part.
+    /// Sets the next expected MsgSeqNum. If one part of a gap is complete, requests the next part.
     fn advance(&mut self, next_in: u64, outbox: &mut Outbox) {
         self.next_in = next_in;
         let Phase::LoggedOn(up) = &mut self.phase else {
@@ -546,7 +549,7 @@ impl Session {
         }
     }
 
-    /// Ends a session that cannot continue: sends a Logout, after which only the peer's Logout is awaited.
+    /// Ends a session that cannot continue: sends a Logout. After that, only the peer's Logout is expected.
     fn refuse_session(&mut self, now: Now, text: &str, outbox: &mut Outbox) -> Verdict {
         let until = match self.phase {
             Phase::LoggedOn(LoggedOn {

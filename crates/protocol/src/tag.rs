@@ -1,4 +1,4 @@
-//! Tag numbers by their FIX names, in the spelling of constants.
+//! Numbers of tags. The constants have the FIX names of the tags.
 
 /// A field's number.
 pub type Tag = u32;

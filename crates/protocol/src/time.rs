@@ -1,4 +1,4 @@
-//! Instants and durations: UTC for the wire, a monotonic clock for timers.
+//! Points in time and durations: UTC for messages, and a monotonic clock for timers.
 
 use core::fmt;
 use core::ops::{Add, Sub};
@@ -7,28 +7,28 @@ use core::time::Duration;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// A moment of UTC, nanoseconds since 1970-01-01T00:00:00Z.
+/// A time in UTC, as nanoseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Timestamp(pub i64);
 
-/// A moment of a clock that never goes backwards, in nanoseconds since some start. Timers use it.
+/// A time of a clock that never goes back, in nanoseconds from some beginning. Timers use it.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Mono(pub u64);
 
-/// A span of time in nanoseconds.
+/// A duration in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Nanos(pub u64);
 
-/// The two clocks, read once a turn.
+/// The present time of the two clocks. They are read once in each turn.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Now {
-    /// Stamps SendingTime and records.
+    /// The UTC time. SendingTime and journal records have this time.
     pub wall: Timestamp,
     /// Drives timers.
     pub mono: Mono,
 }
 
-/// The number of digits in a time's fraction of a second.
+/// The number of digits in the fraction of a second.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Precision {
     /// `13:30:00`.
@@ -42,39 +42,38 @@ pub enum Precision {
     Nanos,
 }
 
-/// Why text is not a time.
+/// Why a text is not a time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TimeError {
-    /// No time has this many bytes.
+    /// No time has this number of bytes.
     Length,
-    /// Another byte was expected at this offset.
+    /// At this offset another byte was expected.
     Byte {
         /// Byte offset in the text.
         at: usize,
     },
-    /// The shape is right but no calendar or clock has it: 30 February, 24:00:00.
+    /// The text has the right form, but there is no such time: 30 February, 24:00:00.
     NoSuchMoment,
-    /// A real moment outside of what a [`Timestamp`] holds: the years 1678 to 2261.
+    /// The time exists, but is outside the range of a [`Timestamp`], which holds the years 1678 to 2261.
     Range,
 }
 
 impl Timestamp {
     /// Reads a `UTCTimestamp`, for example `20260821-13:30:00.123456`.
     ///
-    /// Takes whole seconds or fractions of 3, 6, 9 or 12 digits; picoseconds are cut to nanoseconds.
-    /// Second 60 is the first instant of the next minute, so times keep their order across a leap
-    /// second.
+    /// The text has whole seconds, or fractions of 3, 6, 9 or 12 digits. Picoseconds are cut to nanoseconds. Second
+    /// 60 is read as the first instant of the next minute, so that times keep their order across a leap second.
     ///
     /// # Units
     ///
-    /// Nanoseconds since 1970-01-01T00:00:00Z; digits the text does not have are zero.
+    /// Returns nanoseconds since 1970-01-01T00:00:00Z. Digits that the text does not have count as zero.
     ///
     /// # Errors
     ///
-    /// [`TimeError::Length`] and [`TimeError::Byte`] when the text has another shape,
-    /// [`TimeError::NoSuchMoment`] when no calendar has it, [`TimeError::Range`] when it is a moment
-    /// that 64 bits of nanoseconds do not reach; [`check_timestamp`] accepts that one.
+    /// [`TimeError::Length`] or [`TimeError::Byte`] when the text has another form. [`TimeError::NoSuchMoment`] when
+    /// there is no such time. [`TimeError::Range`] when 64 bits of nanoseconds cannot hold the time;
+    /// [`check_timestamp`] accepts such a time.
     ///
     /// # Source
     ///
@@ -85,11 +84,11 @@ impl Timestamp {
         Self::from_parts(seconds, nanos)
     }
 
-    /// From seconds since 1970 and nanoseconds of the second.
+    /// The time that is given by seconds since 1970 and the nanoseconds of the second.
     #[inline]
     fn from_parts(mut seconds: i64, mut nanos: i64) -> Result<Self, TimeError> {
         if seconds < 0 {
-            // The first moment there is lies inside a second that begins before it.
+            // The first time of the range is within a second that begins before the range.
             seconds += 1;
             nanos -= NANOS_PER_SECOND;
         }
@@ -100,37 +99,37 @@ impl Timestamp {
             .ok_or(TimeError::Range)
     }
 
-    /// How far the two moments are apart, whichever is first.
+    /// The difference between the two times, whichever is earlier.
     pub fn abs_diff(self, other: Self) -> Nanos {
         Nanos(self.0.abs_diff(other.0))
     }
 }
 
-/// Whether text is a `UTCTimestamp` of any year; see [`Timestamp::parse`].
+/// Checks that a text is a `UTCTimestamp` of any year; see [`Timestamp::parse`].
 ///
 /// # Errors
 ///
-/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+/// The errors of [`Timestamp::parse`], except [`TimeError::Range`].
 pub fn check_timestamp(text: &[u8]) -> Result<(), TimeError> {
     split_timestamp(text).map(|_| ())
 }
 
-/// Reads a `UTCTimeOnly`, `13:30:00` with a fraction of 0, 3, 6, 9 or 12 digits: nanoseconds since
-/// midnight. Second 60 counts into the next minute.
+/// Reads a `UTCTimeOnly`: `13:30:00` with a fraction of 0, 3, 6, 9 or 12 digits. Returns nanoseconds since midnight.
+/// Second 60 counts as the first second of the next minute.
 ///
 /// # Errors
 ///
-/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+/// The errors of [`Timestamp::parse`], except [`TimeError::Range`].
 pub fn parse_time_only(text: &[u8]) -> Result<Nanos, TimeError> {
     let (seconds, nanos) = split_clock(text, 0)?;
     Ok(Nanos((seconds * NANOS_PER_SECOND + nanos) as u64))
 }
 
-/// Reads a `UTCDateOnly` or `LocalMktDate`, `20260821`: days since 1970-01-01.
+/// Reads a `UTCDateOnly` or `LocalMktDate`, such as `20260821`. Returns days since 1970-01-01.
 ///
 /// # Errors
 ///
-/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+/// The errors of [`Timestamp::parse`], except [`TimeError::Range`].
 pub fn parse_date(text: &[u8]) -> Result<i32, TimeError> {
     if text.len() != 8 {
         return Err(TimeError::Length);
@@ -138,11 +137,11 @@ pub fn parse_date(text: &[u8]) -> Result<i32, TimeError> {
     split_date(text).map(|days| days as i32)
 }
 
-/// Whether text is a `MonthYear`: `YYYYMM`, `YYYYMMDD` or `YYYYMMwN` with N from 1 to 5.
+/// Checks that a text is a `MonthYear`: `YYYYMM`, `YYYYMMDD` or `YYYYMMwN` with N from 1 to 5.
 ///
 /// # Errors
 ///
-/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+/// The errors of [`Timestamp::parse`], except [`TimeError::Range`].
 pub fn check_month_year(text: &[u8]) -> Result<(), TimeError> {
     match text.len() {
         6 => {}
@@ -161,21 +160,21 @@ pub fn check_month_year(text: &[u8]) -> Result<(), TimeError> {
     }
 }
 
-/// Whether text is a `TZTimeOnly`: `HH:MM`, seconds and a fraction if wanted, then nothing, `Z` or
-/// `+hh`, `-hh`, `+hh:mm`, `-hh:mm`.
+/// Checks that a text is a `TZTimeOnly`: `HH:MM`, optionally seconds and a fraction, and then nothing, `Z`, `+hh`,
+/// `-hh`, `+hh:mm` or `-hh:mm`.
 ///
 /// # Errors
 ///
-/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+/// The errors of [`Timestamp::parse`], except [`TimeError::Range`].
 pub fn check_tz_time_only(text: &[u8]) -> Result<(), TimeError> {
     check_tz_clock(text, 0)
 }
 
-/// Whether text is a `TZTimestamp`: a date, `-`, and a `TZTimeOnly`.
+/// Checks that a text is a `TZTimestamp`: a date, `-`, and a `TZTimeOnly`.
 ///
 /// # Errors
 ///
-/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+/// The errors of [`Timestamp::parse`], except [`TimeError::Range`].
 pub fn check_tz_timestamp(text: &[u8]) -> Result<(), TimeError> {
     if text.len() < 9 {
         return Err(TimeError::Length);
@@ -185,7 +184,7 @@ pub fn check_tz_timestamp(text: &[u8]) -> Result<(), TimeError> {
     check_tz_clock(text, 9)
 }
 
-/// Writes timestamps, and keeps the text of the last second: most times differ only in the fraction.
+/// Writes timestamps. It keeps the text of the last second, because most times differ only in the fraction.
 #[derive(Clone, Debug)]
 pub struct TimestampWriter {
     second: i64,
@@ -193,10 +192,10 @@ pub struct TimestampWriter {
 }
 
 impl TimestampWriter {
-    /// The longest text there is: `20260821-13:30:00.123456789`.
+    /// Maximum length of the text, as in `20260821-13:30:00.123456789`.
     pub const MAX: usize = 27;
 
-    /// A formatter that has written nothing.
+    /// A writer that has written nothing yet.
     pub const fn new() -> Self {
         Self {
             second: 0,
@@ -204,7 +203,7 @@ impl TimestampWriter {
         }
     }
 
-    /// The moment as a `UTCTimestamp`, cut (not rounded) to the precision.
+    /// The time as a `UTCTimestamp`. The fraction is cut to the precision, not rounded.
     #[inline]
     pub fn format(&mut self, moment: Timestamp, precision: Precision) -> &[u8] {
         let second = moment.0.div_euclid(NANOS_PER_SECOND);
@@ -242,7 +241,7 @@ impl Default for TimestampWriter {
 }
 
 impl Precision {
-    /// Bytes of a `UTCTimestamp` of this precision.
+    /// Number of bytes of a `UTCTimestamp` with this precision.
     pub const fn text_len(self) -> usize {
         match self {
             Self::Seconds => 17,
@@ -254,51 +253,51 @@ impl Precision {
 }
 
 impl Nanos {
-    /// No time at all.
+    /// The duration zero.
     pub const ZERO: Self = Self(0);
 
-    /// A span of whole seconds; the longest span there is when that many do not fit.
+    /// A duration of whole seconds. If it does not fit, the result is the longest duration.
     pub const fn from_secs(seconds: u64) -> Self {
         Self(seconds.saturating_mul(1_000_000_000))
     }
 
-    /// A span of milliseconds; the longest span there is when that many do not fit.
+    /// A duration of milliseconds. If it does not fit, the result is the longest duration.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// A span of microseconds; the longest span there is when that many do not fit.
+    /// A duration of microseconds. If it does not fit, the result is the longest duration.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros.saturating_mul(1_000))
     }
 
-    /// Whole seconds, the rest cut off.
+    /// The whole seconds of the duration. The rest is cut off.
     pub const fn as_secs(self) -> u64 {
         self.0 / 1_000_000_000
     }
 
-    /// Whole milliseconds, the rest cut off.
+    /// The whole milliseconds of the duration. The rest is cut off.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
 }
 
 impl From<Duration> for Nanos {
-    /// The longest span there is, more than five hundred years, when the time does not fit.
+    /// If the duration does not fit, the result is the longest duration, which is more than five hundred years.
     fn from(time: Duration) -> Self {
         Self(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
 impl Mono {
-    /// The moment of a timer that does not run.
+    /// The time of a timer that does not run.
     pub const NEVER: Self = Self(u64::MAX);
 }
 
 impl Add<Nanos> for Mono {
     type Output = Self;
 
-    /// Stays at the last moment there is: "never" is a legal timer.
+    /// The sum is at most the last time of the clock, because a timer may be set to "never".
     fn add(self, span: Nanos) -> Self {
         Self(self.0.saturating_add(span.0))
     }
@@ -307,7 +306,7 @@ impl Add<Nanos> for Mono {
 impl Sub for Mono {
     type Output = Nanos;
 
-    /// Zero when `earlier` is the later one.
+    /// The result is zero when `earlier` is the later time.
     fn sub(self, earlier: Self) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }
@@ -330,7 +329,7 @@ impl Add<Nanos> for Timestamp {
 }
 
 impl fmt::Display for Timestamp {
-    /// As a `UTCTimestamp` with nine digits.
+    /// Writes the time as a `UTCTimestamp` with nine digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut stamp = TimestampWriter::new();
         let text = stamp.format(*self, Precision::Nanos);
@@ -351,7 +350,7 @@ impl fmt::Display for TimeError {
 
 impl core::error::Error for TimeError {}
 
-/// Seconds since 1970 and nanoseconds in the second.
+/// Seconds since 1970, and nanoseconds of the second.
 #[inline]
 fn split_timestamp(text: &[u8]) -> Result<(i64, i64), TimeError> {
     if text.len() < 17 {
@@ -363,7 +362,7 @@ fn split_timestamp(text: &[u8]) -> Result<(i64, i64), TimeError> {
     Ok((days * SECONDS_PER_DAY + seconds, nanos))
 }
 
-/// Days since 1970 of the `YYYYMMDD` that the text, of at least 8 bytes, begins with.
+/// Days since 1970 of the date `YYYYMMDD` with which the text begins. The text has at least 8 bytes.
 #[inline]
 fn split_date(text: &[u8]) -> Result<i64, TimeError> {
     let year = i64::from(digits(text, 0, 4)?);
@@ -375,7 +374,7 @@ fn split_date(text: &[u8]) -> Result<i64, TimeError> {
     Ok(days_since_1970(year, month, day))
 }
 
-/// Seconds and nanoseconds of the `HH:MM:SS[.f]` that is the text from `at` on.
+/// Seconds and nanoseconds of the time `HH:MM:SS[.f]`, which is the text from `at` on.
 #[inline]
 fn split_clock(text: &[u8], at: usize) -> Result<(i64, i64), TimeError> {
     let len = text.len();
@@ -395,7 +394,7 @@ fn split_clock(text: &[u8], at: usize) -> Result<(i64, i64), TimeError> {
     Ok((seconds, i64::from(nanos)))
 }
 
-/// Nanoseconds of the fraction that the text ends with, from its point at `at` on, or of none.
+/// Nanoseconds of the fraction at the end of the text. Its point is at `at`. Without a fraction the result is 0.
 #[inline]
 fn fraction(text: &[u8], at: usize) -> Result<u32, TimeError> {
     let nanos = match text.len() - at {
@@ -488,7 +487,7 @@ fn days_in_month(year: i64, month: u32) -> u32 {
     }
 }
 
-/// Counts in years that begin in March, so that the leap day is the last of its year.
+/// Counts years that begin in March, so that the leap day is the last day of its year.
 #[inline]
 fn days_since_1970(year: i64, month: u32, day: u32) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
@@ -499,7 +498,7 @@ fn days_since_1970(year: i64, month: u32, day: u32) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Year, month and day of a count of days since 1970; the inverse of [`days_since_1970`].
+/// Year, month and day from the number of days since 1970. This is the inverse of [`days_since_1970`].
 fn civil(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

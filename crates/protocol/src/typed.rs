@@ -1,20 +1,20 @@
-//! Support for generated code: reads fields of a message or group entry by type.
+//! Support for generated code, which reads the fields of a message or group entry by type.
 //!
-//! `fixwire_dictionary::generate` writes views and writers over these. Reading
-//! ends in a [`Refusal`], so an application can pass on with `?` what a peer left out.
+//! `fixwire_dictionary::generate` writes views and writers that use this module. A read that fails gives a
+//! [`Refusal`]. So with `?` an application can pass on what a peer has left out.
 
 use crate::message::{Field, Message};
 use crate::value::{self, ValueError};
 use crate::{Decimal, Refusal, Tag, Timestamp};
 
-/// A repeating group, known at compile time.
+/// A repeating group that is known at compile time.
 #[derive(Debug)]
 pub struct Shape {
     /// Counts the entries.
     pub count: Tag,
-    /// Each entry begins with it.
+    /// The field with which each entry begins.
     pub delimiter: Tag,
-    /// The members of an entry, counts of nested groups among them.
+    /// The members of an entry. Counts of nested groups are among them.
     pub members: &'static [Tag],
     /// The nested groups.
     pub nested: &'static [Shape],
@@ -36,7 +36,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The first value with this tag.
+    /// The value of the first field with this tag.
     pub fn get(&self, tag: Tag) -> Option<&'a [u8]> {
         let field = self.fields.iter().find(|field| field.tag == tag)?;
         self.bytes.get(field.start as usize..field.end as usize)
@@ -46,13 +46,13 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     ///
-    /// [`Refusal::ConditionallyRequiredFieldMissing`] when it is not there.
+    /// [`Refusal::ConditionallyRequiredFieldMissing`] when the field is missing.
     pub fn required(&self, tag: Tag) -> Result<&'a [u8], Refusal> {
         self.get(tag)
             .ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
     }
 
-    /// The entries of a group that are present; none when its count is missing.
+    /// The entries of a group that are present; no entries when the count is missing.
     pub fn entries(&self, shape: &'static Shape) -> Entries<'a> {
         let count = self
             .fields
@@ -67,7 +67,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The entries of a group, in the order of the wire.
+/// The entries of a group, in the order of the message.
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     bytes: &'a [u8],
@@ -88,7 +88,7 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// The number of fields in one entry; `None` when they do not begin with one.
+/// The number of fields in one entry; `None` when the fields do not begin with an entry.
 fn entry_len(fields: &[Field], shape: &Shape) -> Option<usize> {
     if fields.first()?.tag != shape.delimiter {
         return None;
@@ -108,21 +108,21 @@ fn entry_len(fields: &[Field], shape: &Shape) -> Option<usize> {
     Some(len)
 }
 
-/// A type that a value can be read as.
+/// A type in which a value can be read.
 pub trait Value<'a>: Sized {
     /// Reads the value.
     ///
     /// # Errors
     ///
-    /// [`ValueError`] when the text is not of this type.
+    /// [`ValueError`] when the text does not have this type.
     fn read(text: &'a [u8]) -> Result<Self, ValueError>;
 }
 
-/// Reads a field's value.
+/// Reads the value of a field.
 ///
 /// # Errors
 ///
-/// [`Refusal::IncorrectDataFormat`] or [`Refusal::ValueOutOfRange`], with the tag.
+/// [`Refusal::IncorrectDataFormat`] or [`Refusal::ValueOutOfRange`], each with the tag.
 pub fn read<'a, T: Value<'a>>(tag: Tag, text: &'a [u8]) -> Result<T, Refusal> {
     T::read(text).map_err(|error| match error {
         ValueError::Form => Refusal::IncorrectDataFormat(tag),

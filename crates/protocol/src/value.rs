@@ -1,4 +1,4 @@
-//! Converts values to numbers, flags and characters, for the getters of a message.
+//! Converts values to numbers, flags and characters, for the methods of a message that read values.
 
 use core::fmt;
 
@@ -6,21 +6,21 @@ use crate::decimal::DecimalError;
 use crate::time::TimeError;
 use crate::{Decimal, Timestamp};
 
-/// Why a value is not of the type asked for.
+/// Why a value does not have the type that was asked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ValueError {
     /// The value has another form: SessionRejectReason(373) = 6.
     Form,
-    /// The form is right but the value is beyond what our type holds.
+    /// The value has the right form, but our type cannot hold it.
     Range,
 }
 
-/// Reads digits; leading zeros are allowed.
+/// Reads a number without a sign. Zeros in front are allowed.
 ///
 /// # Errors
 ///
-/// [`ValueError::Form`] when there is anything but digits or nothing at all, [`ValueError::Range`] above
+/// [`ValueError::Form`] when the text has other characters than digits, or is empty. [`ValueError::Range`] above
 /// `u64::MAX`.
 #[inline]
 pub fn uint(text: &[u8]) -> Result<u64, ValueError> {
@@ -49,11 +49,11 @@ pub fn uint(text: &[u8]) -> Result<u64, ValueError> {
     }
 }
 
-/// Reads a FIX `int`: digits with or without a minus before them.
+/// Reads a FIX `int`: digits, optionally with a minus in front.
 ///
 /// # Errors
 ///
-/// As [`uint`], for `i64`.
+/// As for [`uint`], with the range of an `i64`.
 #[inline]
 pub fn int(text: &[u8]) -> Result<i64, ValueError> {
     match text.strip_prefix(b"-") {
@@ -95,7 +95,7 @@ pub fn character(text: &[u8]) -> Result<u8, ValueError> {
 ///
 /// # Errors
 ///
-/// [`ValueError::Form`] when it is none, [`ValueError::Range`] when it has too many digits.
+/// [`ValueError::Form`] when the text is not a `float`. [`ValueError::Range`] when it has too many digits.
 #[inline]
 pub fn decimal(text: &[u8]) -> Result<Decimal, ValueError> {
     Decimal::parse(text).map_err(ValueError::from)
@@ -105,7 +105,7 @@ pub fn decimal(text: &[u8]) -> Result<Decimal, ValueError> {
 ///
 /// # Errors
 ///
-/// [`ValueError::Form`] when it is none, [`ValueError::Range`] for a year that we cannot hold.
+/// [`ValueError::Form`] when the text is not a `UTCTimestamp`. [`ValueError::Range`] for a year that we cannot hold.
 #[inline]
 pub fn time(text: &[u8]) -> Result<Timestamp, ValueError> {
     Timestamp::parse(text).map_err(ValueError::from)

@@ -1,4 +1,4 @@
-//! Assembles a dictionary, with its indexes and bit sets, from definitions by tag.
+//! Makes a dictionary, with its indexes and bit sets, from definitions by tag.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -14,20 +14,22 @@ use super::{
 };
 use crate::Tag;
 
-/// Maximum number of fields that one dictionary may define: a slot has 16 bits.
+/// Maximum number of fields that one dictionary may define, because a slot has 16 bits.
 pub const MAX_FIELDS: usize = 65_000;
-/// Maximum number of messages: each message needs some bits for every field. The standard has fewer than 200 messages.
+/// Maximum number of messages. Each message needs some bits for every field. The standard has fewer than 200
+/// messages.
 pub const MAX_MESSAGES: usize = 2_000;
-/// Most members that all messages together may have, components expanded. The largest dictionary
-/// of the standard has 40,000; a file whose components multiply each other stops here.
+/// Maximum number of members that all messages together may have, with their components expanded. The largest
+/// dictionary of the standard has 40,000 members. A file whose components multiply each other is refused at this
+/// limit.
 pub const MAX_MEMBERS: usize = 2_000_000;
-/// Maximum depth of groups and components inside each other.
+/// Maximum depth of groups and components within each other.
 pub const MAX_DEPTH: usize = 64;
-/// Maximum depth of groups inside each other, across components: validation goes equally deep.
+/// Maximum depth of groups within each other, where components do not count. Validation goes equally deep.
 pub const MAX_GROUP_DEPTH: usize = 8;
 
-/// A dictionary without its indexes. A dictionary that was taken apart and changed is put together again by
-/// [`assemble`].
+/// A dictionary without its indexes. When a dictionary was taken apart and changed, [`assemble`] puts it together
+/// again.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
     /// The version, such as `FIX.4.2` or `FIX.5.0SP2`.
@@ -44,12 +46,12 @@ pub struct Definitions {
     pub components: Vec<ComponentDef>,
 }
 
-/// Tags below this number are looked up in a table, higher tags by a search.
+/// Tags below this number are looked up in a table. Higher tags are searched for.
 const NEAR: Tag = 65_536;
 
 impl MessageDef {
-    /// A message for [`Definitions`]: the dictionary that they become validates with it. A tag that
-    /// listed twice counts once.
+    /// A message for [`Definitions`]. The dictionary that is made from them validates with this message. A tag that
+    /// is listed twice counts once.
     pub fn new(msg_type: &str, name: &str, members: Vec<Member>) -> Self {
         let members = unique(members);
         let mut groups: Vec<_> = members
@@ -79,27 +81,27 @@ impl MessageDef {
         self
     }
 
-    /// The message with the names of the components in its layout, those inside groups not counted.
+    /// The message with the names of the components in its layout. Components inside groups are left out.
     pub fn with_components(mut self, components: Vec<String>) -> Self {
         self.components = components;
         self
     }
 }
 
-/// Makes a dictionary of definitions, in whatever order they are. Length and data fields are introduced
-/// to each other: a data field keeps the length field that it names, else finds it by its name or number.
-/// How many members they have in all is the caller's to limit; readers of files stop at [`MAX_MEMBERS`].
+/// Makes a dictionary from definitions, which may be in any order. Each data field is linked to its length field: to
+/// the length field that it names, or else to one that is found by its name or number. The caller must limit the
+/// total number of members; readers of files stop at [`MAX_MEMBERS`].
 ///
 /// # Errors
 ///
-/// [`DefinitionProblem`] when there is too much of something, or a tag or message type twice.
+/// [`DefinitionProblem`] when there are too many items of a kind, or a tag or message type comes twice.
 pub fn assemble(mut definitions: Definitions) -> Result<Dictionary, DefinitionProblem> {
     check(&mut definitions)?;
     pair(&mut definitions.fields);
     Ok(index(definitions))
 }
 
-/// Sorts the definitions; fails for definitions that [`index`] cannot handle.
+/// Sorts the definitions, and fails for definitions that [`index`] cannot handle.
 fn check(definitions: &mut Definitions) -> Result<(), DefinitionProblem> {
     let too_many = |what, limit| Err(DefinitionProblem::TooMany { what, limit });
     let Definitions {
@@ -139,9 +141,9 @@ fn check(definitions: &mut Definitions) -> Result<(), DefinitionProblem> {
     Ok(())
 }
 
-/// Introduces data fields and their length fields to each other. A data field that does not name one
-/// finds it by its name, else as the field just before it. A length field that several name counts the
-/// last of them.
+/// Links data fields and their length fields. A data field that does not name its length field gets the one with the
+/// matching name, or else the field just before it. If several data fields name the same length field, the length
+/// field is linked to the last of them.
 pub(super) fn pair(fields: &mut [FieldDef]) {
     let is_length: BTreeMap<Tag, usize> = fields
         .iter()
@@ -184,7 +186,7 @@ pub(super) fn pair(fields: &mut [FieldDef]) {
     }
 }
 
-/// Makes the indexes of sorted definitions: fields by tag, components by name.
+/// Makes the indexes of sorted definitions: of fields by tag, and of components by name.
 pub(super) fn index(definitions: Definitions) -> Dictionary {
     let Definitions {
         version,
@@ -259,7 +261,7 @@ pub(super) fn index(definitions: Definitions) -> Dictionary {
     dictionary
 }
 
-/// Fills in a message's bit sets; what the frame around it has and requires is added.
+/// Fills in the bit sets of a message. What the header and trailer allow and require is added.
 fn mark(dictionary: &Dictionary, message: &mut MessageDef, frame: &[&MessageDef]) {
     let words = dictionary.fields.len().div_ceil(64);
     message.allowed = vec![0; words];
@@ -316,7 +318,7 @@ pub(super) fn over(application: &Dictionary, transport: &Dictionary) -> Dictiona
         trailer: transport.trailer.members.clone(),
         messages,
     });
-    // If both dictionaries give a name to different tags, the name stands for the tag of the transport.
+    // If the two dictionaries give a name to different tags, the name stands for the tag of the transport dictionary.
     let fields = &dictionary.fields;
     dictionary.by_name.retain(|&slot| {
         let field = &fields[usize::from(slot)];

@@ -1,4 +1,4 @@
-//! Built-in dictionaries, from the tables that the build step wrote.
+//! Built-in dictionaries, made from the tables that the build step has written.
 //!
 //! ```text
 //! F|tag|name|type|open a field, then     V|value|description   each of its values
@@ -29,18 +29,18 @@ pub enum Version {
     Fix43,
     /// FIX.4.4
     Fix44,
-    /// FIX.5.0, application messages only.
+    /// FIX.5.0. Only application messages.
     Fix50,
-    /// FIX.5.0SP1, application messages only.
+    /// FIX.5.0SP1. Only application messages.
     Fix50Sp1,
-    /// FIX.5.0SP2, application messages only.
+    /// FIX.5.0SP2. Only application messages.
     Fix50Sp2,
-    /// FIXT.1.1: header, trailer and session messages.
+    /// FIXT.1.1. Header, trailer and session messages.
     Fixt11,
 }
 
 impl Version {
-    /// All versions, the oldest first.
+    /// All versions, beginning with the oldest.
     pub const ALL: [Self; 9] = [
         Self::Fix40,
         Self::Fix41,
@@ -53,7 +53,7 @@ impl Version {
         Self::Fixt11,
     ];
 
-    /// The version as in BeginString(8), with the service pack added: `FIX.4.2`, `FIX.5.0SP2`, `FIXT.1.1`.
+    /// The version as in BeginString(8), or with the service pack added: `FIX.4.2`, `FIX.5.0SP2`, `FIXT.1.1`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fix40 => "FIX.4.0",
@@ -68,8 +68,8 @@ impl Version {
         }
     }
 
-    /// The version of this [`name`](Self::name), of a dictionary file's name such as `FIX42`, or of
-    /// either with another spelling of the service pack.
+    /// The version with this [`name`](Self::name), or with this name of a dictionary file, such as `FIX42`. The
+    /// service pack may be spelt in other ways.
     pub fn from_name(name: &str) -> Option<Self> {
         let same = |version: &&Self| {
             let letters = |text: &'static str| text.bytes().filter(|&byte| byte != b'.');
@@ -83,7 +83,7 @@ impl Version {
         Self::ALL.iter().find(same).copied()
     }
 
-    /// The code of this version in ApplVerID(1128) and DefaultApplVerID(1137); `None` for FIXT.
+    /// The code of this version in ApplVerID(1128) and DefaultApplVerID(1137); `None` for FIXT, which has none.
     pub fn appl_ver_id(self) -> Option<&'static str> {
         match self {
             Self::Fix40 => Some("2"),
@@ -122,7 +122,7 @@ impl Version {
 ///
 /// # Panics
 ///
-/// When the build step wrote a table that does not compile; a test loads every one.
+/// When the build step has written a table that does not compile. A test loads every table.
 pub(super) fn load(version: Version) -> Dictionary {
     match compile(source(version)) {
         Ok(dictionary) => dictionary,
@@ -138,8 +138,8 @@ pub(super) fn load(version: Version) -> Dictionary {
     }
 }
 
-/// Reads a table. Lines that make no sense are left out; the test that compares the tables with
-/// known counts would detect it.
+/// Reads a table. Lines that make no sense are left out. A test compares the tables with known counts, and would
+/// detect this.
 fn source(version: Version) -> DictionarySource<'static> {
     let mut source = DictionarySource {
         version: version.name().into(),
@@ -190,7 +190,7 @@ fn source(version: Version) -> DictionarySource<'static> {
     source
 }
 
-/// A line of a table, and the offset at which it begins.
+/// A line of a table, and the byte offset at which the line begins.
 type Line = (usize, [&'static str; 4]);
 
 struct Lines {

@@ -1,5 +1,5 @@
-//! Compiles definitions as a source writes them into a dictionary: names become tags, and the messages that use a
-//! component get its members.
+//! Compiles the definitions of a source into a dictionary: names become tags, and a message that uses a component
+//! gets the component's members.
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::Tag;
 
-/// The definitions of a table or a file, in their order. Each `at` is the byte offset of a definition.
+/// The definitions of a table or a file, in their order. Each `at` is the byte offset of one definition.
 #[derive(Debug, Default)]
 pub struct DictionarySource<'a> {
     /// The version, such as `FIX.4.2` or `FIX.5.0SP2`.
@@ -50,7 +50,7 @@ pub struct FieldSource<'a> {
     pub values: Vec<(&'a str, &'a str)>,
     /// The values that the field may have in addition to `values`.
     pub others: OtherValues,
-    /// For a data field, its length field, if the source names one.
+    /// For a data field, the tag of its length field, if the source names it.
     pub length: Option<Tag>,
 }
 
@@ -59,9 +59,9 @@ pub struct FieldSource<'a> {
 pub struct ComponentSource<'a> {
     /// Byte offset of the definition.
     pub at: usize,
-    /// Its name.
+    /// The name of the component.
     pub name: Cow<'a, str>,
-    /// Its layout.
+    /// The layout of the component.
     pub items: Vec<LayoutItem<'a>>,
 }
 
@@ -72,20 +72,20 @@ pub struct MessageSource<'a> {
     pub at: usize,
     /// MsgType(35).
     pub msg_type: &'a str,
-    /// Its name.
+    /// The name of the message.
     pub name: &'a str,
-    /// Its layout, header and trailer not included.
+    /// The layout of the message, without header and trailer.
     pub items: Vec<LayoutItem<'a>>,
 }
 
-/// A line of a layout: a field, a group or the use of a component.
+/// A line of a layout: a field, a group, or the use of a component.
 #[derive(Debug)]
 pub struct LayoutItem<'a> {
     /// Byte offset of the definition.
     pub at: usize,
-    /// The name of the field, of the field that counts the group's entries, or of the component.
+    /// The name of the field, of the component, or of the field that counts the group's entries.
     pub name: Cow<'a, str>,
-    /// Whether each message or group entry must have it.
+    /// Whether each message or group entry must have this member.
     pub required: bool,
     /// The kind of the definition.
     pub what: ItemKind<'a>,
@@ -98,14 +98,14 @@ pub enum ItemKind<'a> {
     Field,
     /// All members of a component.
     Component,
-    /// A group with entries of this layout.
+    /// A group whose entries have this layout.
     Group(Vec<LayoutItem<'a>>),
 }
 
-/// A mistake in a source, with its byte offset.
+/// A mistake in a source, and its byte offset.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CompileError {
-    /// The `at` of the wrong definition.
+    /// The `at` of the definition that is wrong.
     pub at: usize,
     /// The mistake.
     pub problem: DefinitionProblem,
@@ -129,7 +129,7 @@ impl core::error::Error for CompileError {}
 ///
 /// # Errors
 ///
-/// [`CompileError`] with the first definition that cannot be.
+/// [`CompileError`] for the first definition that cannot be compiled.
 pub fn compile(source: DictionarySource<'_>) -> Result<Dictionary, CompileError> {
     let fields = fields(&source)?;
     if let Some(message) = source.messages.get(MAX_MESSAGES) {
@@ -173,7 +173,7 @@ pub fn compile(source: DictionarySource<'_>) -> Result<Dictionary, CompileError>
     }))
 }
 
-/// The fields in the order of tags, length and data fields introduced to each other.
+/// The fields in the order of tags. Data fields and their length fields are linked.
 fn fields(source: &DictionarySource<'_>) -> Result<Vec<FieldDef>, CompileError> {
     if let Some(field) = source.fields.get(MAX_FIELDS) {
         return Err(CompileError::new(
@@ -219,7 +219,8 @@ fn fields(source: &DictionarySource<'_>) -> Result<Vec<FieldDef>, CompileError> 
     Ok(fields)
 }
 
-/// The type of a field. Before FIX 4.2 the type char was a text of any length, and ExecInst held several instructions.
+/// The data type of a field. Before FIX 4.2 the type char was a text of any length, and ExecInst could have several
+/// instructions.
 fn kind(version: &str, field: &FieldSource<'_>) -> DataType {
     match (version, field.kind, field.name) {
         ("FIX.4.0" | "FIX.4.1", DataType::Char, "ExecInst") => DataType::MultipleStringValue,
@@ -228,7 +229,7 @@ fn kind(version: &str, field: &FieldSource<'_>) -> DataType {
     }
 }
 
-/// The values of a field, each once: some files in use list one twice.
+/// The values of a field, each once. Some files in use list a value twice.
 fn values(field: &FieldSource<'_>) -> Vec<ValueDef> {
     let mut seen = BTreeSet::new();
     let first = field.values.iter().filter(|(value, _)| seen.insert(*value));
@@ -240,13 +241,13 @@ fn values(field: &FieldSource<'_>) -> Vec<ValueDef> {
         .collect()
 }
 
-/// Expands layouts; a component is expanded once and its groups are shared by all who use it.
+/// Expands layouts. A component is expanded once, and all layouts that use it share its groups.
 struct Layouts<'a> {
     tags: BTreeMap<&'a str, Tag>,
     components: BTreeMap<&'a str, (&'a ComponentSource<'a>, Expansion)>,
-    /// The number of members of all layouts so far.
+    /// The number of members that all layouts have so far.
     size: usize,
-    /// The number of groups and components around the current member.
+    /// The number of groups and components that contain the current member.
     depth: usize,
 }
 
@@ -388,7 +389,7 @@ impl<'a> Layouts<'a> {
         Ok(members)
     }
 
-    /// The components, in the order of their names.
+    /// The components, sorted by name.
     fn expanded(self) -> Vec<ComponentDef> {
         let done = |(name, (_, expansion)): (&str, (_, Expansion))| match expansion {
             Expansion::Done(members) => Some(ComponentDef {

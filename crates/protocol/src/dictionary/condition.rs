@@ -14,7 +14,8 @@ use crate::Tag;
 /// A conditional requirement of a message, or of the entries of one of its groups.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct ConditionalRequirement {
-    /// The NumInGroup fields of the groups that lead to the entries, the outermost first; empty for the message itself.
+    /// The NumInGroup fields of the groups that lead to the entries, beginning with the outermost. Empty for the
+    /// message itself.
     pub path: Vec<Tag>,
     /// The field that must be present.
     pub required: Tag,
@@ -22,10 +23,10 @@ pub struct ConditionalRequirement {
     pub terms: Vec<Term>,
 }
 
-/// The test that a field must pass for a requirement to hold.
+/// A test that a field must pass, so that a requirement applies.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Term {
-    /// The field that is tested: of the same message or entry, or of the header.
+    /// The field that is tested. It is in the same message or entry, or in the header.
     pub tag: Tag,
     /// The test.
     pub test: Test,
@@ -38,7 +39,7 @@ pub enum Test {
     Present,
     /// The field is missing.
     Absent,
-    /// The field has one of these values; if it has several values, one match is enough.
+    /// The field has one of these values. If the field has several values, one match is enough.
     In(Vec<String>),
     /// The field is present and has none of these values.
     NotIn(Vec<String>),

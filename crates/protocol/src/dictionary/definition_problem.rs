@@ -1,19 +1,19 @@
-//! Errors in definitions, whatever source they were read from.
+//! Errors in definitions. They do not depend on the source of the definitions.
 
 use alloc::string::String;
 
 use crate::Tag;
 
-/// Why definitions are not a valid dictionary.
+/// Why definitions do not make a valid dictionary.
 ///
-/// These are facts about them: a reader adds the place and makes a sentence of both.
+/// An error is a fact about the definitions. A reader of definitions adds the place and makes a sentence.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum DefinitionProblem {
-    /// Groups are nested deeper than 8, or groups and components deeper than 64.
+    /// Groups are nested more than 8 deep, or groups and components more than 64 deep.
     TooDeep,
     /// There are more items of a kind than a dictionary may have.
     TooMany {
-        /// The kind of item that exceeds its limit.
+        /// The kind of item of which there are too many.
         what: &'static str,
         /// The limit.
         limit: usize,
@@ -30,8 +30,8 @@ pub enum DefinitionProblem {
     UnknownField(String),
     /// A layout names a component that is not defined.
     UnknownComponent(String),
-    /// A component contains itself, directly or through others.
+    /// A component contains itself, either directly or through other components.
     CyclicComponent(String),
-    /// A group has no field, so its entries would have no beginning.
+    /// A group has no field, so there would be no beginning of its entries.
     EmptyGroup(String),
 }

@@ -1,4 +1,4 @@
-//! The definitions of a version of FIX, as values: fields, messages, groups and components.
+//! The definitions of a version of FIX as values: fields, messages, groups and components.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -15,41 +15,41 @@ use crate::time::LastMinute;
 /// The lowest user-defined tag.
 pub const FIRST_USER_DEFINED: Tag = 5000;
 
-/// The definitions of one version of FIX, or of one counterparty's dialect of it.
+/// The definitions of one version of FIX, or of the form of it that one counterparty uses.
 ///
-/// A session of FIX 5.0 and later has two: the transport's (FIXT.1.1), and the application's;
-/// [`over`](Self::over) makes one of them.
+/// A session of FIX 5.0 or later has two dictionaries: one for the transport (FIXT.1.1) and one for the application.
+/// [`over`](Self::over) combines them into one.
 ///
-/// Two dictionaries are equal when they say the same of every message. Which components they were
-/// written with does not matter.
+/// Two dictionaries are equal when they say the same about every message. The components with which they were written
+/// do not matter.
 #[derive(Clone, Debug)]
 pub struct Dictionary {
     pub(super) version: String,
-    /// Sorted by tag; a *slot* is an index into these fields.
+    /// The fields, sorted by tag. A *slot* is an index into this list.
     pub(super) fields: Vec<FieldDef>,
-    /// Slot by tag, for low tags; `NO_SLOT` if no field has the tag.
+    /// The slot of each low tag; `NO_SLOT` when no field has the tag.
     pub(super) near: Vec<u16>,
-    /// Tag and slot of the higher tags, sorted by tag.
+    /// Tag and slot of each higher tag, sorted by tag.
     pub(super) far: Vec<(Tag, u16)>,
     /// Slots, sorted by the names of their fields.
     pub(super) by_name: Vec<u16>,
-    /// Validation data, by slot.
+    /// Validation data of the fields, by slot.
     pub(super) checks: Vec<Check>,
     pub(super) header: MessageDef,
     pub(super) trailer: MessageDef,
     /// Sorted by MsgType(35).
     pub(super) messages: Vec<MessageDef>,
-    /// Index into `messages`, by a MsgType(35) of one character.
+    /// The index into `messages` for each MsgType(35) of one character.
     pub(super) short_types: [u16; 128],
-    /// Members of all levels of the deepest group, in words of 64; what `Scratch` needs room for.
+    /// Number of 64-bit words for the members of all levels of the deepest group. `Scratch` needs room for them.
     pub(super) group_words: usize,
-    /// In the order of names; what deltas and generated code may speak of.
+    /// The components, sorted by name. Deltas and generated code may refer to them.
     pub(super) components: Vec<ComponentDef>,
 }
 
 impl PartialEq for Dictionary {
     fn eq(&self, other: &Self) -> bool {
-        // The other fields are made of these.
+        // All other fields follow from these.
         self.version == other.version
             && self.fields == other.fields
             && self.header == other.header
@@ -64,12 +64,12 @@ impl Eq for Dictionary {}
 pub(super) const NO_SLOT: u16 = u16::MAX;
 
 impl Dictionary {
-    /// The version as in its BeginString(8), with the service pack added: `FIX.4.2`, `FIX.5.0SP2`.
+    /// The version as in BeginString(8), or with the service pack added: `FIX.4.2`, `FIX.5.0SP2`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The fields, in the order of tags.
+    /// The fields, sorted by tag.
     pub fn fields(&self) -> &[FieldDef] {
         &self.fields
     }
@@ -79,7 +79,7 @@ impl Dictionary {
         self.slot(tag).map(|slot| &self.fields[slot])
     }
 
-    /// The field of this name, in the standard's spelling: `ClOrdID`.
+    /// The field with this name. The name has the spelling of the standard: `ClOrdID`.
     pub fn field_named(&self, name: &str) -> Option<&FieldDef> {
         let found = self
             .by_name
@@ -89,12 +89,12 @@ impl Dictionary {
             .map(|at| &self.fields[usize::from(self.by_name[at])])
     }
 
-    /// The tag of a field name.
+    /// The tag of the field with this name.
     pub fn tag_of(&self, name: &str) -> Option<Tag> {
         self.field_named(name).map(|field| field.tag)
     }
 
-    /// The messages, in the order of message types.
+    /// The messages, sorted by message type.
     pub fn messages(&self) -> &[MessageDef] {
         &self.messages
     }
@@ -113,12 +113,13 @@ impl Dictionary {
         found.ok().map(|at| &self.messages[at])
     }
 
-    /// The message of this name, in the standard's spelling: `NewOrderSingle`.
+    /// The message with this name. The name has the spelling of the standard: `NewOrderSingle`.
     pub fn message_named(&self, name: &str) -> Option<&MessageDef> {
         self.messages.iter().find(|message| message.name == name)
     }
 
-    /// The group that the NumInGroup field `count` opens in messages of this type, their header and trailer included.
+    /// The group that the NumInGroup field `count` begins in messages of this type. Their header and trailer are
+    /// searched too.
     pub fn group(&self, msg_type: &[u8], count: Tag) -> Option<&GroupDef> {
         let message = self.message(msg_type)?;
         message
@@ -132,7 +133,7 @@ impl Dictionary {
         &self.components
     }
 
-    /// The component of this name.
+    /// The component with this name.
     pub fn component(&self, name: &str) -> Option<&ComponentDef> {
         let found = self
             .components
@@ -150,22 +151,22 @@ impl Dictionary {
         &self.trailer
     }
 
-    /// The slot of a tag in the table of low tags; for other tags a number that is no slot.
+    /// The slot of a tag in the table of low tags. For other tags the result is a number that is not a slot.
     #[inline]
     pub(super) fn near_slot(&self, tag: Tag) -> usize {
         usize::from(self.near.get(tag as usize).copied().unwrap_or(NO_SLOT))
     }
 
-    /// Whether a value of a field is certainly valid: it has the field's type, and is listed if the field lists values.
-    /// False also for some valid values that need a closer look: several values in one, and listed values of more than
-    /// eight bytes.
+    /// Whether a value is certainly valid for a field: the value has the field's type, and is listed if the field
+    /// lists values. The result is false also for some valid values that must be examined further. These are several
+    /// values in one, and listed values of more than eight bytes.
     #[inline]
     pub fn surely_takes(&self, tag: Tag, value: &[u8], times: &mut LastMinute) -> bool {
         let slot = self.slot(tag).filter(|_| !value.is_empty());
         slot.is_some_and(|slot| self.checks[slot].takes(value, times))
     }
 
-    /// Index of a tag's field, which is also its index in all bit sets.
+    /// The index of the field with this tag. All bit sets use the same index.
     #[inline]
     pub(super) fn slot(&self, tag: Tag) -> Option<usize> {
         if let Some(&slot) = self.near.get(tag as usize) {
@@ -181,12 +182,12 @@ impl Dictionary {
     }
 }
 
-/// A field: its tag, its name, its type, and its values if only certain values are allowed.
+/// A field: its tag, its name, its type, and the list of its values if only certain values are allowed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FieldDef {
-    /// The number before `=`.
+    /// The tag of the field, which is the number before `=`.
     pub tag: Tag,
-    /// The standard's name: `ClOrdID`.
+    /// The name of the field in the standard, such as `ClOrdID`.
     pub name: String,
     /// The data type.
     pub kind: DataType,
@@ -194,7 +195,7 @@ pub struct FieldDef {
     pub values: Vec<ValueDef>,
     /// The values that the field may have in addition to the listed ones.
     pub others: OtherValues,
-    /// For a length field, its data field; for a data field, its length field.
+    /// For a length field, its data field. For a data field, its length field.
     pub partner: Option<Tag>,
 }
 
@@ -213,51 +214,51 @@ impl FieldDef {
 /// One of the values that a field may have.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ValueDef {
-    /// The value as in a message.
+    /// The value as it is in a message.
     pub value: String,
-    /// The meaning of the value: the dictionary's name for it, such as `SELL_SHORT`.
+    /// The meaning of the value. This is the dictionary's name for it, such as `SELL_SHORT`.
     pub name: String,
 }
 
-/// A field's place in a message or in the entry of a group.
+/// A field as part of a message or of a group entry.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Member {
     /// The field.
     pub tag: Tag,
     /// Whether every message, or every entry of the group, must have the field.
     pub required: bool,
-    /// The group whose entries this field counts; `None` if it is no NumInGroup field.
+    /// The group whose entries this field counts; `None` when it is not a NumInGroup field.
     pub group: Option<Arc<GroupDef>>,
 }
 
-/// Fields and groups that several messages have, under one name.
+/// Fields and groups that several messages have in common, with a name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ComponentDef {
-    /// The standard's name: `Instrument`.
+    /// The name of the component in the standard, such as `Instrument`.
     pub name: String,
-    /// The members of the layout, with components expanded.
+    /// The members of the layout, with other components expanded.
     pub members: Arc<[Member]>,
 }
 
-/// A message type, or the header or trailer of all of them: its members, components expanded.
+/// The members of a message type, or of the header or trailer of all messages, with components expanded.
 #[derive(Clone, Debug)]
 pub struct MessageDef {
     pub(super) msg_type: String,
     pub(super) name: String,
     pub(super) members: Vec<Member>,
-    /// The groups among the members, sorted by the tags of their NumInGroup fields.
+    /// The groups among the members, sorted by the tag of their NumInGroup fields.
     pub(super) groups: Vec<Arc<GroupDef>>,
-    /// The conditions of some members.
+    /// The conditions that apply to some members.
     pub(super) conditions: Vec<ConditionalRequirement>,
-    /// The components in its layout, not in one of its groups.
+    /// The components in the layout of the message. Components inside groups are left out.
     pub(super) components: Vec<String>,
-    /// Whether it came from the transport dictionary, so that it has only fields of that dictionary.
+    /// Whether the message came from the transport dictionary. If so, it has only fields of that dictionary.
     pub(super) of_transport: bool,
     /// Slots of the members.
     pub(super) allowed: Vec<u64>,
-    /// Slots of the members; for a message, with header and trailer.
+    /// Slots of the members. For a message, header and trailer are included.
     pub(super) places: Vec<u64>,
-    /// Slots of the required members; for a message, with header and trailer.
+    /// Slots of the required members. For a message, header and trailer are included.
     pub(super) required: Vec<u64>,
 }
 
@@ -281,27 +282,27 @@ impl MessageDef {
         &self.msg_type
     }
 
-    /// The standard's name: `NewOrderSingle`.
+    /// The name of the message in the standard, such as `NewOrderSingle`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The members in the order of the definition; the members of groups are in their [`GroupDef`].
+    /// The members in the order of the definition. The members of a group are in its [`GroupDef`].
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// The member with this tag, groups not searched.
+    /// The member with this tag. Groups are not searched.
     pub fn member(&self, tag: Tag) -> Option<&Member> {
         self.members.iter().find(|member| member.tag == tag)
     }
 
-    /// The conditions under which members are required that are otherwise optional.
+    /// The conditions under which optional members become required.
     pub fn conditions(&self) -> &[ConditionalRequirement] {
         &self.conditions
     }
 
-    /// The names of the components in its layout, those inside groups not counted.
+    /// The names of the components in the layout of the message. Components inside groups are left out.
     pub fn components(&self) -> &[String] {
         &self.components
     }
@@ -315,25 +316,24 @@ impl MessageDef {
     }
 }
 
-/// A repeating group: a NumInGroup field, then this number of entries, each of which begins with the delimiter.
+/// A repeating group: a NumInGroup field, and then as many entries as it says. Each entry begins with the delimiter.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GroupDef {
     pub(super) count: Tag,
     pub(super) members: Vec<Member>,
-    /// Tag and position of each member: a hash table with open addressing, tag 0 where free.
+    /// Tag and position of each member. This is a hash table with open addressing; free places have tag 0.
     pub(super) positions: Vec<(Tag, u16)>,
     /// Positions of the required members.
     pub(super) required: Vec<u64>,
-    /// Words of 64 that the sets of one entry, and of the deepest entry inside it, need.
+    /// Number of 64-bit words that the sets of one entry need, together with those of the deepest entry inside it.
     pub(super) words: usize,
-    /// The depth of groups inside each other, this group included.
+    /// The depth of groups within each other. This group counts too.
     pub(super) depth: usize,
 }
 
 impl GroupDef {
-    /// A group of these members, in the order in which an entry has them; the first is the
-    /// delimiter. A tag listed twice counts once. `None` without a member, or with more than
-    /// 65,535.
+    /// A group with these members, in the order in which an entry has them. The first member is the delimiter. A tag
+    /// that is listed twice counts once. `None` when there is no member, or more than 65,535.
     pub fn new(count: Tag, members: Vec<Member>) -> Option<Self> {
         let members = unique(members);
         if members.is_empty() || members.len() > usize::from(u16::MAX) {
@@ -370,29 +370,29 @@ impl GroupDef {
         self.count
     }
 
-    /// The field with which each entry begins.
+    /// The field with which each entry of the group begins.
     pub fn delimiter(&self) -> Tag {
         self.members[0].tag
     }
 
-    /// The depth of groups inside each other, this group included.
+    /// The depth of groups within each other. This group counts too.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The members of an entry, in their order; a nested group is represented by its NumInGroup field.
+    /// The members of an entry, in their order. For a nested group this is its NumInGroup field.
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// The position of a field in an entry; `None` for a field that is no member, which ends the group.
+    /// The position of a field in an entry; `None` when the field is not a member. Such a field ends the group.
     #[inline]
     pub fn position(&self, tag: Tag) -> Option<usize> {
         let (known, position) = self.positions[place(&self.positions, tag)];
         (known == tag && tag != 0).then_some(usize::from(position))
     }
 
-    /// The member with this tag, nested groups not searched.
+    /// The member with this tag. Nested groups are not searched.
     pub fn member(&self, tag: Tag) -> Option<&Member> {
         self.position(tag).map(|position| &self.members[position])
     }
@@ -404,8 +404,7 @@ impl GroupDef {
     }
 }
 
-/// The place of the tag in a group's table, or the free place for it. The table is never more
-/// than half full.
+/// The place of a tag in a group's table, or the free place for it. At least half of the table is free.
 #[inline]
 pub(super) fn place(positions: &[(Tag, u16)], tag: Tag) -> usize {
     let mask = positions.len() - 1;
@@ -416,7 +415,7 @@ pub(super) fn place(positions: &[(Tag, u16)], tag: Tag) -> usize {
     at
 }
 
-/// The members in their order, each tag once; it is required if one of its places says so.
+/// The members in their order, each tag once. A member is required if it is required in one of its places.
 pub(super) fn unique(members: Vec<Member>) -> Vec<Member> {
     let mut places: BTreeMap<Tag, usize> = BTreeMap::new();
     let mut unique: Vec<Member> = Vec::with_capacity(members.len());

@@ -1,4 +1,4 @@
-//! Data types and the format of their values.
+//! Data types of fields, and the form of their values.
 
 use crate::{time, value};
 
@@ -6,29 +6,29 @@ use crate::{time, value};
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum DataType {
-    /// Whole number, may be negative.
+    /// Whole number, which may be negative.
     Int,
     /// Count of bytes.
     Length,
     /// Sequence number.
     SeqNum,
-    /// Number of entries of a group.
+    /// Number of entries in a group.
     NumInGroup,
     /// A field's number.
     TagNum,
     /// 1 to 31.
     DayOfMonth,
-    /// Decimal number, no exponent.
+    /// Decimal number without an exponent.
     Float,
     /// Decimal quantity.
     Qty,
-    /// Decimal price, may be negative.
+    /// Decimal price, which may be negative.
     Price,
-    /// Decimal difference of prices.
+    /// Difference of prices, as a decimal.
     PriceOffset,
-    /// Decimal amount of money.
+    /// Amount of money, as a decimal.
     Amt,
-    /// Decimal, 0.05 for five percent.
+    /// Percentage as a decimal; 0.05 means five percent.
     Percentage,
     /// One character.
     Char,
@@ -36,19 +36,19 @@ pub enum DataType {
     Boolean,
     /// Text without SOH.
     String,
-    /// Characters with a space between.
+    /// Characters that are separated by spaces.
     MultipleCharValue,
-    /// Words with a space between; also the MultipleValueString of FIX 4.2 to 4.4.
+    /// Words that are separated by spaces. The MultipleValueString of FIX 4.2 to 4.4 has this type too.
     MultipleStringValue,
     /// ISO 3166.
     Country,
     /// ISO 4217.
     Currency,
-    /// ISO 10383, or a Reuters code in older versions.
+    /// Market code of ISO 10383, or a Reuters code in older versions.
     Exchange,
     /// ISO 639-1.
     Language,
-    /// `YYYYMM`, `YYYYMMDD` or `YYYYMMwN`.
+    /// A month, day or week: `YYYYMM`, `YYYYMMDD` or `YYYYMMwN`.
     MonthYear,
     /// `YYYYMMDD-HH:MM:SS`, fractions allowed.
     UtcTimestamp,
@@ -58,20 +58,20 @@ pub enum DataType {
     UtcDateOnly,
     /// `YYYYMMDD`.
     LocalMktDate,
-    /// `HH:MM:SS`, in the market's time.
+    /// Time `HH:MM:SS` in the time zone of the market.
     LocalMktTime,
-    /// `HH:MM[:SS]` and `Z` or an offset.
+    /// Time `HH:MM[:SS]`, and then `Z` or an offset.
     TzTimeOnly,
-    /// `YYYYMMDD-HH:MM[:SS]` and `Z` or an offset.
+    /// Date and time `YYYYMMDD-HH:MM[:SS]`, and then `Z` or an offset.
     TzTimestamp,
-    /// Bytes, counted by a length field.
+    /// Bytes, whose number a length field states.
     Data,
-    /// XML, counted by a length field.
+    /// XML, whose number of bytes a length field states.
     XmlData,
 }
 
 impl DataType {
-    /// The type that a QuickFIX dictionary means; letter case does not matter.
+    /// The type that has this name in a QuickFIX dictionary, in any case.
     pub fn from_quickfix(name: &str) -> Option<Self> {
         let names: [(&str, Self); 47] = [
             ("AMT", Self::Amt),
@@ -128,8 +128,8 @@ impl DataType {
             .map(|&(_, kind)| kind)
     }
 
-    /// The name of this type in QuickFIX dictionaries, which
-    /// [`from_quickfix`](Self::from_quickfix) reads back.
+    /// The name of this type in QuickFIX dictionaries. [`from_quickfix`](Self::from_quickfix) finds the type by this
+    /// name.
     pub fn quickfix_name(self) -> &'static str {
         match self {
             Self::Int => "INT",
@@ -166,12 +166,12 @@ impl DataType {
         }
     }
 
-    /// Whether values of this type may hold any byte, since a length field counts them.
+    /// Whether values of this type may contain any byte, because a length field states their length.
     pub fn is_data(self) -> bool {
         matches!(self, Self::Data | Self::XmlData)
     }
 
-    /// Whether values of this type are several, with a space between.
+    /// Whether a value of this type consists of several values, separated by spaces.
     pub fn is_multiple(self) -> bool {
         matches!(self, Self::MultipleCharValue | Self::MultipleStringValue)
     }
@@ -189,8 +189,8 @@ impl DataType {
         )
     }
 
-    /// Whether a value has the form of this type. Size does not matter: a quantity of 30 digits is
-    /// one. Types of text take everything.
+    /// Whether a value has the form of this type. The size of a number does not matter: a quantity may have 30
+    /// digits. Text types accept every value.
     ///
     /// # Source
     ///
@@ -215,7 +215,7 @@ impl DataType {
             | Self::Percentage => is_decimal(text),
             Self::Int => all_digits(text.strip_prefix(b"-").unwrap_or(text)),
             Self::Length | Self::SeqNum | Self::TagNum => all_digits(text),
-            // Negative counts are numbers; the check of groups calls them wrong.
+            // A negative count has the form of a number. The check of groups rejects it.
             Self::NumInGroup => all_digits(text.strip_prefix(b"-").unwrap_or(text)),
             Self::Boolean => matches!(text, b"Y" | b"N"),
             Self::UtcTimestamp => time::check_timestamp(text).is_ok(),
@@ -235,7 +235,8 @@ pub(super) fn all_digits(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
-/// Digits with at most one point among them and a minus before: no plus, no exponent, no spaces.
+/// Whether a text is a decimal number: digits, at most one decimal point, and optionally a minus in front. A plus, an
+/// exponent or spaces are not allowed.
 #[inline]
 pub(super) fn is_decimal(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);

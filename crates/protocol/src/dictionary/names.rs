@@ -1,14 +1,15 @@
-//! FIX names in the spelling of Rust. The build step reads this file too.
+//! Converts FIX names to the spelling of Rust. The build step uses this file too.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// `ClOrdID` becomes `CL_ORD_ID`, `NoMDEntries` `NO_MD_ENTRIES`, `IOIid` `IOI_ID`.
+/// The name as a Rust constant: `ClOrdID` becomes `CL_ORD_ID`, `NoMDEntries` becomes `NO_MD_ENTRIES`, and `IOIid`
+/// becomes `IOI_ID`.
 pub fn constant(name: &str) -> String {
     if name == "IOIid" {
         return "IOI_ID".into();
     }
-    // Acronyms that run into the next acronym, and plurals of acronyms.
+    // Some acronyms are followed by another acronym at once, and some are in the plural.
     let name = name
         .replace("IOIID", "IoiID")
         .replace("TZTransact", "TzTransact")

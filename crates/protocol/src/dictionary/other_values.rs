@@ -1,13 +1,13 @@
-//! `OtherValues`: values that a field may have besides those that it lists.
+//! `OtherValues`: values that a field may have in addition to its listed values.
 
 use core::fmt;
 
 use super::kind::{all_digits, is_decimal};
 
-/// The values that a field with a list may have besides the listed ones.
+/// The values that a field may have in addition to its listed values.
 ///
-/// The standard leaves some lists open: IOIQty(27) is `S`, `M`, `L` or a number, SettlType(63) a code
-/// or a tenor, and many reasons may be any number from 100 that the parties agree on.
+/// The standard leaves some lists open. IOIQty(27) is `S`, `M`, `L` or a number; SettlType(63) is a code or a tenor;
+/// and many reasons may be any number from 100 on that the parties agree on.
 ///
 /// # Source
 ///
@@ -16,25 +16,25 @@ use super::kind::{all_digits, is_decimal};
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum OtherValues {
-    /// None: the list is complete.
+    /// No other value: the list is complete.
     #[default]
     None,
-    /// Every value of the field's type.
+    /// Every value of the field's type is allowed.
     Any,
-    /// Whole numbers from this one.
+    /// Whole numbers that are not less than this one.
     From(u32),
-    /// Decimals from 0 to this one.
+    /// Decimals from 0 up to this number.
     UpTo(u32),
     /// Decimals without a sign.
     Quantity,
-    /// `D`, `W`, `M` or `Y` and a number from 1: `M3` is three months.
+    /// `D`, `W`, `M` or `Y` and a number from 1 on: `M3` means three months.
     Tenor,
-    /// Two letters, ISO 3166.
+    /// Country codes of two letters (ISO 3166).
     Country,
 }
 
 impl OtherValues {
-    /// Whether this value is one of them.
+    /// Whether these values include this one.
     pub fn accepts(self, text: &[u8]) -> bool {
         match self {
             Self::None => false,
@@ -60,8 +60,8 @@ impl OtherValues {
         }
     }
 
-    /// The word of a dictionary file or delta: `none`, `any`, `100+`, `0..1000000000`, `quantity`,
-    /// `tenor`, `country`. [`Display`](fmt::Display) writes it.
+    /// The values for which a word stands in a dictionary file or delta: `none`, `any`, `100+`, `0..1000000000`,
+    /// `quantity`, `tenor` or `country`. [`Display`](fmt::Display) writes the word.
     pub fn from_word(word: &str) -> Option<Self> {
         let number = |text: &str| match all_digits(text.as_bytes()) {
             true => text.parse().ok(),
@@ -82,7 +82,7 @@ impl OtherValues {
     }
 }
 
-/// Digits against a number; no digits are zero.
+/// Compares digits with a number. An empty text counts as zero.
 fn compare(digits: &[u8], number: u32) -> core::cmp::Ordering {
     let value = digits.iter().fold(0u64, |value, &digit| {
         let digit = u64::from(digit.saturating_sub(b'0'));

@@ -1,4 +1,4 @@
-//! Validates a message against a dictionary: one pass, no allocation.
+//! Validates a message against a dictionary in one pass, without allocating memory.
 
 use alloc::vec::Vec;
 
@@ -14,44 +14,45 @@ mod pass;
 pub(super) use check::Check;
 use pass::Pass;
 
-/// The checks that a session makes; QuickFIX's settings have the same names.
+/// The checks that a session makes. QuickFIX's settings have the same names. The numbers are
+/// SessionRejectReasons(373).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ValidationRules {
-    /// `ValidateFieldsOutOfOrder`: header, body and trailer come in this order (14).
+    /// `ValidateFieldsOutOfOrder`: header, body and trailer must come in this order (14).
     pub fields_out_of_order: bool,
-    /// `ValidateFieldsHaveValues`: no field is empty (4).
+    /// `ValidateFieldsHaveValues`: no field may be empty (4).
     pub fields_have_values: bool,
-    /// `ValidateUserDefinedFields`: tags from 5000 up are checked like others (0, 2).
+    /// `ValidateUserDefinedFields`: tags from 5000 on are checked like other tags (0, 2).
     pub user_defined_fields: bool,
-    /// `AllowUnknownMsgFields`: tags below 5000 that the message does not have are let through.
+    /// `AllowUnknownMsgFields`: tags below 5000 that the message does not have are accepted.
     pub allow_unknown_msg_fields: bool,
-    /// A Logon may have the fields of user name and password, whatever its FIX version: 553, 554 and 925, and 1400 to
-    /// 1404 for encrypted passwords.
+    /// A Logon may have the fields for user name and password, whatever its FIX version: 553, 554 and 925, and also
+    /// 1400 to 1404 for encrypted passwords.
     pub logon_credentials: bool,
     /// `AllowUnknownEnumValues`: a field with listed values may have other values too (5).
     pub allow_unknown_enum_values: bool,
-    /// `ValidateUnorderedGroupFields`: fields of an entry come in the dictionary's order (15).
+    /// `ValidateUnorderedGroupFields`: fields of an entry must be in the order of the dictionary (15).
     pub unordered_group_fields: bool,
-    /// `FirstFieldInGroupIsDelimiter`: an entry may begin with any of its fields; the first entry
-    /// decides which.
+    /// `FirstFieldInGroupIsDelimiter`: an entry may begin with any of its fields. The first entry decides with which.
     pub first_field_in_group_is_delimiter: bool,
-    /// Required fields are present (1).
+    /// Required fields must be present (1).
     pub required_fields: bool,
-    /// Values have the form of their type (6).
+    /// Values must have the form of their type (6).
     pub formats: bool,
-    /// No tag appears twice outside groups (13).
+    /// No tag may appear twice outside groups (13).
     pub duplicate_tags: bool,
-    /// NumInGroup is the number of entries (16).
+    /// NumInGroup must be the number of entries (16).
     pub group_counts: bool,
     /// `ValidateConditionalFields`: fields that a [`Condition`](super::ConditionalRequirement) of the dictionary
-    /// requires are present (BusinessRejectReason 5).
+    /// requires must be present (BusinessRejectReason 5).
     pub conditional_fields: bool,
-    /// `MaxGroupEntries`: maximum number of entries of one group (5). A nested group counts separately.
+    /// `MaxGroupEntries`: maximum number of entries of one group (5). The entries of a nested group are counted
+    /// separately.
     pub max_group_entries: u32,
 }
 
 impl Default for ValidationRules {
-    /// Every check, with the choices that QuickFIX makes by default, and at most 16,384 entries in a group.
+    /// All checks, with QuickFIX's defaults where QuickFIX has a setting, and at most 16,384 entries in a group.
     fn default() -> Self {
         Self {
             fields_out_of_order: true,
@@ -97,11 +98,11 @@ pub enum RejectReason {
     SignatureProblem = 8,
     /// The CompIDs are not those of this session.
     CompIdProblem = 9,
-    /// SendingTime(52) or OrigSendingTime(122) is too far off, or inconsistent.
+    /// SendingTime(52) or OrigSendingTime(122) is too far from the present time, or the two contradict each other.
     SendingTimeAccuracyProblem = 10,
     /// The dictionary does not have this MsgType(35).
     InvalidMsgType = 11,
-    /// FIXML that does not validate.
+    /// A FIXML text is not valid.
     XmlValidationError = 12,
     /// The tag appears twice outside groups.
     TagAppearsMoreThanOnce = 13,
@@ -115,7 +116,7 @@ pub enum RejectReason {
     NonDataValueIncludesDelimiter = 17,
     /// ApplVerID(1128) or DefaultApplVerID(1137) names a version that the session does not support.
     InvalidApplicationVersion = 18,
-    /// Another reason, which Text(58) gives.
+    /// Another reason, which Text(58) explains.
     Other = 99,
 }
 
@@ -131,13 +132,13 @@ impl RejectReason {
 pub struct ValidationFault {
     /// The kind of the fault.
     pub reason: RejectReason,
-    /// RefTagID(371); `None` when the field's tag is not a number, or the fault is MsgType itself.
+    /// RefTagID(371). `None` when the tag of the field is not a number, or when the fault is in MsgType.
     pub tag: Option<Tag>,
-    /// The index in [`Message::fields`](crate::Message::fields). For a missing field `None`, or the last field of the
-    /// group entry that lacks it.
+    /// The index of the field in [`Message::fields`](crate::Message::fields). For a missing field this is `None`, or
+    /// the last field of the group entry that lacks it.
     pub field: Option<usize>,
-    /// The field is missing only because others say that it must be there: of an application message
-    /// this is not a session-level fault, but BusinessRejectReason(380) = 5.
+    /// The field is missing, and it is required only because of other fields. In an application message this is not a
+    /// session-level fault, but BusinessRejectReason(380) = 5.
     pub conditional: bool,
     /// The limit of this engine that the message exceeds, if that is the fault.
     pub limit: Option<MessageLimit>,
@@ -160,13 +161,13 @@ impl ValidationFault {
     }
 }
 
-/// Working memory of validation, which records the fields seen. Make one for each thread and keep it: it grows to the
-/// size of the largest dictionary, and then allocates no more.
+/// Working memory for validation, which records the fields that were found. Make one for each thread and keep it. It
+/// grows to the size that the largest dictionary needs, and then allocates no more memory.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// Slots of the fields that may still follow, outside groups.
+    /// Slots of the fields that may still follow outside groups.
     open: Vec<u64>,
-    /// Positions of the fields of the group entries that we are inside of, the innermost last.
+    /// Positions of the fields in the current group entries. The innermost entry is last.
     entries: Vec<u64>,
     times: LastMinute,
 }
@@ -184,18 +185,19 @@ impl Scratch {
     }
 }
 
-/// Holds a message against the dictionary.
+/// Checks a message against the dictionary.
 ///
-/// One pass in the order of the wire: the first field with something wrong is the one reported, and
-/// fields that are missing come last. What was malformed already for the decoder comes first of
-/// all, and so does a message type that the dictionary does not have. Cost is linear in the bytes of
-/// the message, whatever NumInGroup fields say; nothing is allocated.
+/// The check makes one pass in the order of the message. It reports the first field with a fault; missing fields come
+/// last. Before all others come faults that the decoder has found, and a message type that the dictionary does not
+/// have. The cost is proportional to the number of bytes in the message, whatever its NumInGroup fields say. No
+/// memory is allocated.
 ///
-/// A FIXT session passes the application's dictionary laid [`over`](Dictionary::over) the transport's.
+/// For a FIXT session, pass the application dictionary combined with the transport dictionary by
+/// [`over`](Dictionary::over).
 ///
 /// # Errors
 ///
-/// The first [`ValidationFault`] under these rules.
+/// The first [`ValidationFault`] that these rules find.
 ///
 /// # Source
 ///
@@ -273,7 +275,7 @@ fn malformed(message: &Message<'_>) -> ValidationFault {
         Some(17) => RejectReason::NonDataValueIncludesDelimiter,
         _ => RejectReason::Other,
     };
-    // Bytes without a tag count as a part of the value before them.
+    // Bytes without a tag count as part of the value before them.
     let split = reason == RejectReason::NonDataValueIncludesDelimiter;
     let before = fault.and_then(|fault| message.fields().get(fault.index.checked_sub(1)?));
     let tag = match before {

@@ -1,7 +1,7 @@
 //! An outbound admin message that the application may still change.
 //!
-//! The fields are changed in a copy, which takes the place of what the session wrote when all is done: a
-//! message that would not fit is sent as the session wrote it.
+//! The fields are changed in a copy. At the end the copy replaces what the session has written. If the changed
+//! message would not fit, it is sent as the session has written it.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -15,29 +15,29 @@ use crate::put::digits;
 use crate::repeat::{field_at, in_header};
 use crate::{SOH, Tag, tag, value};
 
-/// The highest tag that a message may have, with nine digits.
+/// The highest tag that a message may have. It has nine digits.
 const MAX_TAG: Tag = 999_999_999;
-/// Maximum number of refusals of one message that are kept for the operator.
+/// Maximum number of refused fields of one message that are kept for the operator.
 const MAX_REFUSALS: usize = 16;
 
 /// An admin message (MsgType 0 to 5 or A) that is about to be sent: its header as it will be written, and its fields.
-/// The application may add fields and change them, except the session's own: fields of header and trailer, fields that
-/// move or reset sequence numbers, fields that refer to other messages, and in a Logon the fields that the session
-/// uses. A refused field leaves the others unchanged.
+/// The application may add and change fields, except those that belong to the session. These are the fields of header
+/// and trailer, fields that move or reset sequence numbers, fields that refer to other messages, and in a Logon the
+/// fields that the session uses. If a field is refused, the other fields are not affected.
 pub struct AdminOut<'a> {
     header: &'a HeaderTemplate,
     msg_type: &'a [u8],
     seq: u64,
     seq_text: &'a [u8],
     sending_time: &'a [u8],
-    /// The fields that the session wrote.
+    /// The fields that the session has written.
     written: &'a [u8],
     edit: &'a mut Edit,
     /// Number of bytes by which the message may grow.
     room: usize,
 }
 
-/// The fields of one message while they are changed. Allocates no memory until a field is changed.
+/// The fields of one message while they are changed. No memory is allocated until a field is changed.
 #[derive(Default)]
 pub(super) struct Edit {
     fields: Vec<u8>,
@@ -50,7 +50,7 @@ pub(super) struct Edit {
 
 impl fmt::Debug for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A field added to a Logon may be a secret.
+        // A field that was added to a Logon may be a secret.
         f.debug_struct("Edit").finish_non_exhaustive()
     }
 }
@@ -68,7 +68,7 @@ impl AdminOut<'_> {
         self.seq
     }
 
-    /// SendingTime(52) as it will be written, for example `20260821-13:30:00.123`.
+    /// SendingTime(52) in the form that will be written, for example `20260821-13:30:00.123`.
     #[must_use]
     pub fn sending_time(&self) -> &[u8] {
         self.sending_time
@@ -92,8 +92,8 @@ impl AdminOut<'_> {
         self.get(tag::TARGET_COMP_ID).unwrap_or_default()
     }
 
-    /// The value of a field: of the header, SenderSubID(50) and the like included, or the first one of the
-    /// body, as it is now. BodyLength(9) and CheckSum(10) are not known yet.
+    /// The present value of a field. The field is one of the header, including SenderSubID(50) and similar fields, or
+    /// the first field of the body with this tag. BodyLength(9) and CheckSum(10) are not known yet.
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&[u8]> {
         match tag {
@@ -110,13 +110,13 @@ impl AdminOut<'_> {
         }
     }
 
-    /// Writes a field: in place of the first one with this tag, or after all others. For the tag of a data field it
-    /// does the same as [`data`](Self::data).
+    /// Writes a field. It replaces the first field with this tag, or comes after all others. For the tag of a data
+    /// field this does the same as [`data`](Self::data).
     ///
     /// # Errors
     ///
-    /// [`AdminOutError`], which is reported as an event too; the message then has not this field, and has the
-    /// others.
+    /// [`AdminOutError`], which an event reports too. The message then does not get this field; its other fields
+    /// stay.
     pub fn set(&mut self, tag: Tag, value: &[u8]) -> Result<(), AdminOutError> {
         if let Some((length_tag, _)) = self.pair_of(|(_, data)| data == tag) {
             return self.data(length_tag, tag, value);
@@ -138,12 +138,12 @@ impl AdminOut<'_> {
         self.note(done)
     }
 
-    /// Writes a data field, which may hold SOH, with the field of its length right before it; in place of existing
-    /// ones, or after all others.
+    /// Writes a data field, which may contain SOH, and directly before it the field with its length. They replace
+    /// existing ones, or come after all other fields.
     ///
     /// # Errors
     ///
-    /// [`AdminOutError`], as [`set`](Self::set).
+    /// [`AdminOutError`], as for [`set`](Self::set).
     pub fn data(
         &mut self,
         length_tag: Tag,
@@ -183,7 +183,7 @@ impl AdminOut<'_> {
         Ok(())
     }
 
-    /// The fields that were refused, at most 16 of them.
+    /// The fields that were refused. At most 16 are kept.
     #[must_use]
     pub fn refused(&self) -> &[AdminOutError] {
         &self.edit.refused
@@ -225,7 +225,7 @@ impl AdminOut<'_> {
         }
     }
 
-    /// Puts fields in the place of one or two old fields, or after all other fields.
+    /// Replaces one or two old fields by new ones, or puts the new ones after all other fields.
     fn replace(
         &mut self,
         tag: Tag,
@@ -253,7 +253,7 @@ impl AdminOut<'_> {
         {
             core::mem::swap(&mut low, &mut high);
         }
-        // From the last one, so that the positions of earlier fields stay valid.
+        // Begin with the last field, so that the positions of earlier fields stay valid.
         if let (Some(_), Some(high)) = (&low, &high) {
             fields.drain(high.clone());
         }
@@ -297,8 +297,8 @@ impl HeaderTemplate {
 }
 
 impl Outbox {
-    /// Lets `change` change the fields of an admin message before [`Outbox::seal`] gives it this header.
-    /// Does nothing with a message that is resent as it was.
+    /// Lets `change` change the fields of an admin message before [`Outbox::seal`] gives it this header. Does nothing
+    /// with a message that is resent unchanged.
     pub fn change_admin(
         &mut self,
         index: usize,
@@ -333,7 +333,7 @@ impl Outbox {
         }
     }
 
-    /// Replaces the written fields with the changed ones; the bytes after them move.
+    /// Replaces the fields of the session by the changed fields. The bytes after them move.
     #[cold]
     fn put_changed(&mut self, index: usize, written: Range<usize>) {
         let fields = &self.edit.fields;
@@ -365,19 +365,19 @@ impl Edit {
     }
 }
 
-/// Why a field that the application wrote is not in an admin message.
+/// Why a field that the application wrote is not in the admin message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AdminOutError {
     /// The session writes this field itself, or its behaviour depends on the field.
     OwnField(Tag),
-    /// The value of this field is empty, or contains SOH although the field is not a data field.
+    /// The value of this field is empty, or contains SOH although this is not a data field.
     Value(Tag),
-    /// This tag is the length of a data field: [`AdminOut::data`] writes both fields.
+    /// This tag is the length of a data field. [`AdminOut::data`] writes both fields.
     LengthAlone(Tag),
     /// No field can have this tag.
     Tag(Tag),
-    /// The outbox has no room for this field: the message is sent as the session wrote it.
+    /// The outbox has no room for this field. The message is sent as the session has written it.
     NoRoom(Tag),
 }
 
@@ -414,7 +414,7 @@ impl fmt::Display for AdminOutError {
 
 impl core::error::Error for AdminOutError {}
 
-/// Whether the session writes this field of its messages itself, or its behaviour depends on the field.
+/// Whether the session itself writes this field of its messages, or its behaviour depends on the field.
 fn is_own(msg_type: &[u8], tag: Tag) -> bool {
     let trailer = matches!(tag, 10 | 89 | 93);
     let header = matches!(tag, 8 | 9 | 35 | 43 | 52 | 90 | 122 | 212) || in_header(tag);
@@ -431,13 +431,13 @@ fn append(fields: &mut Vec<u8>, tag: Tag, value: &[u8]) {
     fields.push(SOH);
 }
 
-/// The place of a field, with its tag and SOH, and its value.
+/// The place of a field with its tag and SOH, and the place of its value.
 struct Found {
     whole: Range<usize>,
     value: Range<usize>,
 }
 
-/// The first field with this tag; the value of a data field has the length given before it.
+/// The first field with this tag. The value of a data field has the length that the field before it gives.
 fn find(fields: &[u8], more: &[(Tag, Tag)], tag: Tag) -> Option<Found> {
     let mut at = 0;
     let mut length: Option<(Tag, u64)> = None;

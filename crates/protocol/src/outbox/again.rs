@@ -1,4 +1,4 @@
-//! Sends the body of an earlier message again as a new message.
+//! Sends the body of an earlier message again, in a new message.
 
 use super::{BodyError, Outbox, State};
 use crate::repeat::{RepeatError, field_at, in_header};
@@ -9,8 +9,8 @@ use crate::{SOH, SessionId, Tag, tag};
 const TRAILER: usize = 7;
 
 impl Outbox {
-    /// Removes PossDupFlag(43) and OrigSendingTime(122) from the beginning of an unsealed message, which is a new
-    /// message.
+    /// Removes PossDupFlag(43) and OrigSendingTime(122) from the beginning of a message that is not sealed. They do
+    /// not belong there, because it is a new message.
     #[inline]
     pub fn leave_out_poss_dup(&mut self, index: usize) {
         let entry = &mut self.entries[index];
@@ -26,13 +26,14 @@ impl Outbox {
         }
     }
 
-    /// Sends a stored application message once more as a new one with PossResend(97) = Y: it gets the
-    /// next MsgSeqNum, its body and its routing stay as they were. For a message whose fate is unknown.
+    /// Sends a stored application message again as a new message with PossResend(97) = Y. It gets the next MsgSeqNum;
+    /// its body and its routing fields stay as they were. Use this for a message of which nobody knows whether it has
+    /// arrived.
     ///
     /// # Errors
     ///
-    /// [`RepeatError::Full`] when the outbox is full; [`RepeatError::NotAMessage`] when `stored` is
-    /// not an application message, or a UserRequest(BE), whose secrets the journal masks.
+    /// [`RepeatError::Full`] when the outbox is full. [`RepeatError::NotAMessage`] when `stored` is not an
+    /// application message, or is a UserRequest(BE), whose secrets are masked in the journal.
     ///
     /// # Source
     ///
@@ -75,7 +76,7 @@ fn is_routing(tag: Tag) -> bool {
     )
 }
 
-/// The fields in the header of a stored message: tag, value, and the offset of the next field.
+/// The fields in the header of a stored message. Each has its tag, its value, and the offset of the next field.
 struct Header<'a> {
     stored: &'a [u8],
     at: usize,

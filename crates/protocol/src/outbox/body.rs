@@ -8,7 +8,7 @@ use crate::put::{TagText, put, put_digits, put_value};
 use crate::time::{Precision, Timestamp};
 use crate::{Decimal, Message, SOH, Tag};
 
-/// A message while its fields are written. Dropping it finishes it.
+/// A message whose fields are being written. Dropping this value finishes the message.
 #[derive(Debug)]
 pub struct Body<'a> {
     outbox: &'a mut Outbox,
@@ -38,10 +38,10 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Writes a field. With an empty value, or a value that contains SOH, the message fails.
+    /// Writes a field. If the value is empty or contains SOH, the message fails.
     #[inline(always)]
     pub fn field(&mut self, tag: Tag, value: &[u8]) -> &mut Self {
-        // Where the tag is constant its text is made at compile time.
+        // For a constant tag, the text is made at compile time.
         self.text(TagText::of(tag), value)
     }
 
@@ -88,7 +88,7 @@ impl<'a> Body<'a> {
         self
     }
 
-    /// Writes a field of one character. With SOH the message fails.
+    /// Writes a field of one character. If the character is SOH, the message fails.
     #[inline(always)]
     pub fn char(&mut self, tag: Tag, value: u8) -> &mut Self {
         self.byte(TagText::of(tag), value)
@@ -105,7 +105,7 @@ impl<'a> Body<'a> {
         self
     }
 
-    /// Writes `Y` or `N`.
+    /// Writes a field with `Y` or `N`.
     #[inline]
     pub fn bool(&mut self, tag: Tag, value: bool) -> &mut Self {
         self.char(tag, if value { b'Y' } else { b'N' })
@@ -157,8 +157,8 @@ impl<'a> Body<'a> {
         self.bytes(message.raw(fields))
     }
 
-    /// Copies whole fields that were written elsewhere, each with its SOH. Only the SOH at the end is checked: the
-    /// writer is responsible for the fields.
+    /// Copies whole fields that were written elsewhere, each with its SOH. Only the SOH at the end is checked. The
+    /// caller is responsible for the rest.
     #[inline]
     pub fn encoded(&mut self, fields: &[u8]) -> &mut Self {
         if fields.last().is_some_and(|last| *last != SOH) {
@@ -167,7 +167,7 @@ impl<'a> Body<'a> {
         self.bytes(fields)
     }
 
-    /// The same in two pieces, of which the first may end anywhere.
+    /// As [`encoded`](Self::encoded), with the fields in two pieces. The first piece may end anywhere.
     #[inline]
     pub fn encoded_parts(&mut self, [first, second]: [&[u8]; 2]) -> &mut Self {
         if second.is_empty() {
@@ -176,7 +176,7 @@ impl<'a> Body<'a> {
         self.bytes(first).encoded(second)
     }
 
-    /// Writes bytes that are not fields.
+    /// Writes bytes that are not fields of a message.
     #[inline]
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         if self.failed.is_none() {
@@ -188,16 +188,16 @@ impl<'a> Body<'a> {
         self
     }
 
-    /// Marks the body as a note, which is not sent.
+    /// Marks the body as a note. A note is not sent.
     pub(super) fn mark_note(&mut self) {
         self.entry.content = Content::Note;
     }
 
-    /// Ends the message.
+    /// Finishes the message.
     ///
     /// # Errors
     ///
-    /// [`BodyError`] when it could not be written as a whole. Nothing of it is left then.
+    /// [`BodyError`] when the message could not be written as a whole. In this case nothing of it is left.
     #[inline]
     pub fn finish(mut self) -> Result<(), BodyError> {
         self.close()
@@ -208,14 +208,15 @@ impl<'a> Body<'a> {
         self.open = false;
     }
 
-    /// Writes `tag=`, if there is room for it, the value and SOH; returns the offset at which the value begins.
+    /// Writes `tag=` if there is room for it, for the value and for the SOH. Returns the offset at which the value
+    /// begins.
     #[inline]
     fn tag(&mut self, tag: TagText, value_len: usize) -> Option<usize> {
         self.has_room(value_len)
             .then(|| tag.put(&mut self.outbox.buffer, self.at))
     }
 
-    /// Whether a field with a value of this length can be written; the message fails if not.
+    /// Whether there is room for a field with a value of this length. If not, the message fails.
     #[inline]
     fn has_room(&mut self, value_len: usize) -> bool {
         let has_room = self.at + TagText::MAX + value_len < self.limit;
@@ -256,20 +257,21 @@ impl<'a> Body<'a> {
 
 impl Drop for Body<'_> {
     fn drop(&mut self) {
-        // A failure is counted; a caller that needs the error calls `finish`.
+        // A failure is counted. A caller that needs the error calls `finish`.
         let _ = self.close();
     }
 }
 
-/// Why a message was not written. Nothing of it is left in the outbox.
+/// Why a message was not written. In this case nothing of it is left in the outbox.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum BodyError {
     /// The outbox is full.
     Full,
-    /// The value of this field is empty, holds SOH, or is a MsgType of more than [`MAX_MSG_TYPE`](super::MAX_MSG_TYPE) bytes.
+    /// The value of this field is empty or contains SOH, or it is a MsgType of more than
+    /// [`MAX_MSG_TYPE`](super::MAX_MSG_TYPE) bytes.
     Value(Tag),
-    /// A frame was written for a FIX session, which sends messages.
+    /// A frame was written for a FIX session. Such a session sends messages, not frames.
     NotALink,
 }
 

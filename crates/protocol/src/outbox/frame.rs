@@ -1,4 +1,4 @@
-//! Outbound frames of links: written as they are, without a header.
+//! Outbound frames of links. They are written as they are, without a header.
 
 use core::ops::Range;
 
@@ -13,33 +13,34 @@ impl Entry {
         self.content == Content::Frame
     }
 
-    /// Whether the entry ends the connection of a link; such an entry has no bytes.
+    /// Whether the entry ends the connection of a link. Such an entry has no bytes.
     pub fn is_hangup(&self) -> bool {
         self.content == Content::Hangup
     }
 }
 
 impl Outbox {
-    /// Stands for the index of the inbound frame, in calls about masked bytes.
+    /// The index that stands for the inbound frame, in calls about masked bytes.
     pub const INBOUND: usize = usize::MAX;
 
-    /// Sends a frame over a [link](SessionId::of_link): a whole one, as its framing says, with its length and
-    /// check sum. Its number is the count of frames written to this connection. It is committed with what is
-    /// being handled, and sent after that. One that is for a link without a connection, or that is not
-    /// what the link's framing says, is not sent, which an event counts.
+    /// Sends a frame over a [link](SessionId::of_link). The frame must be complete, with its length and checksum, as
+    /// the link's framing requires. Its number is the count of frames that were written to this connection. The frame
+    /// is committed with what is being handled, and sent after that. If the link has no connection, or the frame does
+    /// not fit its framing, the frame is not sent, and an event counts it.
     ///
     /// # Errors
     ///
-    /// [`BodyError::Full`] when there is no room now, [`BodyError::NotALink`]; nothing is left in the outbox.
+    /// [`BodyError::Full`] when there is no room now, or [`BodyError::NotALink`]. In both cases nothing is left in
+    /// the outbox.
     #[inline]
     pub fn frame(&mut self, link: SessionId, frame: &[u8]) -> Result<(), BodyError> {
         self.begin_frame(link, frame, Content::Frame)
     }
 
-    /// Masks bytes of the frame that was written last, a password or a key: the peer gets it as it is, the
-    /// journal has stars in their place. What is beyond the frame is left out; its length field is never masked,
-    /// and the check sum in the journal is that of the stars. Without a frame it does nothing. A further secret
-    /// is a further call.
+    /// Masks bytes of the last frame that was written, such as a password or a key. The peer gets the frame
+    /// unchanged; in the journal there are stars in place of these bytes. A part of the range beyond the frame is
+    /// ignored. The length field is never masked, and the checksum in the journal fits the stars. If no frame was
+    /// written, this does nothing. Call it once for each secret.
     pub fn mask_outbound(&mut self, secret: Range<usize>) {
         let last = self.entries.last();
         if last.is_some_and(|entry| entry.is_frame() && entry.state == State::Whole) {
@@ -47,24 +48,23 @@ impl Outbox {
         }
     }
 
-    /// Masks bytes of the frame that is being handled, in the journal and the receive buffer, as
-    /// [`Outbox::mask_outbound`] does for one that is sent. Outside
-    /// [`Application::on_frame`](crate::Application::on_frame) it does nothing.
+    /// Masks bytes of the frame that is being handled, in the journal and in the receive buffer. It works like
+    /// [`Outbox::mask_outbound`]. Outside [`Application::on_frame`](crate::Application::on_frame) it does nothing.
     pub fn mask_inbound(&mut self, secret: Range<usize>) {
         if self.ends.in_frame {
             self.ends.masks.push((Self::INBOUND, secret));
         }
     }
 
-    /// Sets whether an inbound frame is being handled. Forgets the masks of the frame before.
+    /// Sets whether an inbound frame is being handled. The masks of the previous frame are dropped.
     #[inline]
     pub fn set_in_frame(&mut self, in_frame: bool) {
         self.ends.in_frame = in_frame;
         self.clear_masks(Self::INBOUND);
     }
 
-    /// The places of a frame that are masked: of one that is not cleared yet, or of the
-    /// [inbound](Outbox::INBOUND) one.
+    /// The masked places of a frame. The frame is one that has not been cleared yet, or the
+    /// [inbound](Outbox::INBOUND) frame.
     pub fn masks(&self, index: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         let masks = self.ends.masks.iter().filter(move |mask| mask.0 == index);
         masks.map(|mask| mask.1.clone())
@@ -84,12 +84,12 @@ impl Outbox {
         }
     }
 
-    /// Ends the connection of a [link](SessionId::of_link) behind what was written to it, as soon as that has
-    /// left or can leave no more. The reason is shown in an event.
+    /// Ends the connection of a [link](SessionId::of_link) after what was written to it. The connection ends as soon
+    /// as this has been sent, or can no longer be sent. An event shows the reason.
     ///
     /// # Errors
     ///
-    /// As [`Outbox::frame`].
+    /// As for [`Outbox::frame`].
     pub fn hang_up(&mut self, link: SessionId, why: Hangup) -> Result<(), BodyError> {
         self.begin_frame(link, &[], Content::Hangup)?;
         self.ends.hangups.push((link, why));
@@ -114,7 +114,7 @@ impl Outbox {
             self.failures += 1;
             return Err(error);
         }
-        // An earlier one with its index has been sent, or taken out again.
+        // An earlier frame with this index has been sent or taken out.
         self.clear_masks(self.entries.len());
         self.buffer[start..end].copy_from_slice(bytes);
         self.entries.push(Entry {
@@ -132,7 +132,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// The bytes of a frame that is not sealed yet; empty for any other entry.
+    /// The bytes of a frame that has not been sealed; empty for any other entry.
     #[must_use]
     #[inline]
     pub fn unsealed_frame(&self, index: usize) -> &[u8] {
@@ -142,11 +142,11 @@ impl Outbox {
         }
     }
 
-    /// Gives a frame its number. As [`Outbox::seal`] otherwise.
+    /// Gives a frame its number. In other respects this is like [`Outbox::seal`].
     ///
     /// # Panics
     ///
-    /// When it is sealed already.
+    /// When the frame is already sealed.
     pub fn seal_frame(&mut self, index: usize, seq: u64) {
         self.discard_until(index);
         let entry = &self.entries[index];
@@ -157,7 +157,7 @@ impl Outbox {
         self.set_sealed(index, start, start + len, seq);
     }
 
-    /// Why the application ends the connection of a link, if it does. Returned only once.
+    /// Why the application ends the connection of a link; `None` if it does not. The reason is returned only once.
     pub fn take_hangup(&mut self, link: SessionId) -> Option<Hangup> {
         let mut found = None;
         self.ends.hangups.retain(|(session, why)| {

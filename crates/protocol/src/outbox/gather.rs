@@ -1,22 +1,22 @@
-//! Gathers sealed messages for writing, with the messages of one session side by side.
+//! Gathers sealed messages for writing, so that the messages of one session are next to each other.
 
 use super::{Content, Outbox, State};
 
 impl Outbox {
-    /// Makes [`Outbox::gather`] possible; takes as much memory again as the outbox has.
+    /// Makes [`Outbox::gather`] possible. This doubles the memory of the outbox.
     #[must_use]
     pub fn with_gather(mut self) -> Self {
         self.gathered = alloc::vec![0; self.buffer.len()];
         self
     }
 
-    /// Puts the messages of each session side by side, in the order of their writing, so that each session has one
-    /// slice. Notes and discarded messages are left out. Only an outbox of which everything is sealed, and in which
-    /// nothing more is written before [`Outbox::clear`], can do so.
+    /// Puts the messages of each session next to each other, in the order in which they were written, so that each
+    /// session has one slice. Notes and discarded messages are left out. Call this only when everything in the outbox
+    /// is sealed, and write nothing more before [`Outbox::clear`].
     ///
     /// # Panics
     ///
-    /// Where the outbox was made without [`Outbox::with_gather`].
+    /// When the outbox was made without [`Outbox::with_gather`].
     pub fn gather(&mut self) {
         debug_assert!(
             self.unsealed().is_empty(),
@@ -24,7 +24,7 @@ impl Outbox {
         );
         self.entries
             .retain(|entry| entry.state == State::Sealed && entry.content != Content::Note);
-        // Bytes are in the order of their writing.
+        // The order of bytes is the order of writing.
         self.entries
             .sort_unstable_by_key(|entry| (entry.session, entry.start));
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! Sessions that the application logs out.
+//! Sessions that the application wants to log out.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,14 +7,15 @@ use super::Outbox;
 use crate::SessionId;
 
 impl Outbox {
-    /// Logs a session out, with this Text(58), which ends before a SOH; empty for none. The Logout follows all
-    /// messages of the call that asks for it, when they are committed, at the end of the engine's turn: messages that
-    /// have arrived by then, and those that arrive before the peer's Logout, are still given to the application. The
-    /// first text of a session counts.
+    /// Logs a session out. The Logout has this Text(58) up to the first SOH, or none if the text is empty. The Logout
+    /// follows all messages of the call that asks for it. It is written when these messages are committed, at the end
+    /// of the engine's turn. Messages that have arrived by then are still given to the application, and so are those
+    /// that arrive before the peer's Logout. If several texts are given for a session, the first one counts.
     ///
-    /// It is as the engine's `Handle::log_out`: an acceptor takes the next Logon, an initiator does not log on again by
-    /// itself, and nothing happens to a session that is not logged on, but that its connection, or an attempt to
-    /// connect, ends. Nothing of it is in the journal but the Logout: what a crash interrupts is not done later.
+    /// The effect is that of the engine's `Handle::log_out`. An acceptor accepts the next Logon; an initiator does
+    /// not log on again by itself. For a session that is not logged on, only its connection, or its attempt to
+    /// connect, ends. The journal has nothing of this except the Logout, so after a crash the logout is not made up
+    /// for.
     pub fn log_out(&mut self, session: SessionId, text: &str) {
         let logouts = &mut self.ends.logouts;
         if !logouts.iter().any(|(known, _)| *known == session) {
@@ -22,20 +23,20 @@ impl Outbox {
         }
     }
 
-    /// The number of sessions to be logged out.
+    /// The number of sessions that are to be logged out.
     #[inline]
     #[must_use]
     pub fn logouts(&self) -> usize {
         self.ends.logouts.len()
     }
 
-    /// Drops all requests after the first `count`.
+    /// Drops all requests after the first `count` requests.
     pub fn truncate_logouts(&mut self, count: usize) {
         self.ends.logouts.truncate(count);
     }
 
-    /// The sessions that are to be logged out, in the order of the requests, with Text(58) for each. Returned only
-    /// once.
+    /// The sessions that are to be logged out, in the order of the requests, each with the Text(58) of its Logout.
+    /// They are returned only once.
     pub fn take_logouts(&mut self) -> Vec<(SessionId, String)> {
         core::mem::take(&mut self.ends.logouts)
     }

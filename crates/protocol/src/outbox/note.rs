@@ -3,13 +3,14 @@
 use super::{BodyError, Content, Entry, Outbox};
 use crate::{SessionId, Timestamp};
 
-/// Number of bytes of the head of a note: its form, and 8 bytes with nanoseconds since 1970, little-endian.
+/// Number of bytes at the head of a note: one for its form, and 8 for the time in nanoseconds since 1970,
+/// little-endian.
 pub const NOTE_ROOM: usize = 9;
-/// The form of a note that begins so.
+/// The form of a note with such a head.
 const FORM: u8 = 1;
 
-/// The time at which a stored note was kept, and the bytes that the application wrote; `None` when the bytes are no
-/// note.
+/// The time at which a stored note was kept, and the bytes that the application wrote. `None` when the bytes are not
+/// a note.
 #[must_use]
 pub fn stored_note(stored: &[u8]) -> Option<(Timestamp, &[u8])> {
     let (_, rest) = stored.split_first().filter(|(form, _)| **form == FORM)?;
@@ -21,7 +22,7 @@ pub fn stored_note(stored: &[u8]) -> Option<(Timestamp, &[u8])> {
 const NOBODY: SessionId = SessionId(u32::MAX);
 
 impl Entry {
-    /// Whether the entry is a note of the application, which is kept and not sent.
+    /// Whether the entry is a note of the application. A note is kept and not sent.
     #[inline]
     pub fn is_note(&self) -> bool {
         self.content == Content::Note
@@ -29,25 +30,25 @@ impl Entry {
 }
 
 impl Outbox {
-    /// Keeps bytes of the application's in the journal record that is being written, with the message
-    /// that is being handled and those that are sent because of it. Notes are never sent; after a restart
-    /// [`Application::on_note`](crate::Application::on_note) gets them back.
+    /// Keeps bytes of the application in the journal record that is being written. The record also has the message
+    /// that is being handled and the messages that are sent because of it. Notes are never sent. After a restart,
+    /// [`Application::on_note`](crate::Application::on_note) gets them again.
     ///
     /// # Errors
     ///
-    /// [`BodyError::Full`]; nothing of the note is left then.
+    /// [`BodyError::Full`]. In this case nothing of the note is left.
     pub fn note(&mut self, note: &[u8]) -> Result<(), BodyError> {
         let mut body = self.begin(NOBODY, b"note");
         body.bytes(note).mark_note();
         body.finish()
     }
 
-    /// Gives a note its number, and puts its form and time in front of it, [`NOTE_ROOM`] bytes. As
-    /// [`Outbox::seal`] otherwise.
+    /// Gives a note its number, and puts its form and time in front of it, which are [`NOTE_ROOM`] bytes. In other
+    /// respects this is like [`Outbox::seal`].
     ///
     /// # Panics
     ///
-    /// When the note is sealed already, or there is less room for a header.
+    /// When the note is already sealed, or when a header has less room than this.
     pub fn seal_note(&mut self, index: usize, seq: u64, at: Timestamp) {
         self.discard_until(index);
         let entry = &self.entries[index];

@@ -1,15 +1,15 @@
-//! Rewrites bodies of messages before they are sealed.
+//! Rewrites the bodies of messages before they are sealed.
 
 use alloc::vec::Vec;
 
 use super::{Content, Entry, Outbox, RESERVE, SLACK, State};
 
 impl Outbox {
-    /// Rewrites messages from the entry `from` on, if they are not sealed. `change` gets each message and its body, and
-    /// writes the new body into the empty `room`; if it writes none, the message stays unchanged.
+    /// Rewrites messages from entry `from` on that have not been sealed. `change` gets each message and its body, and
+    /// writes the new body into the empty `room`. If it writes nothing, the message stays unchanged.
     ///
-    /// Returns how many new bodies were not taken: the outbox had no room for them besides its reserve. Such messages
-    /// stay as they are too.
+    /// Returns the number of new bodies for which the outbox had no room without its reserve. These messages stay
+    /// unchanged too.
     pub fn rewrite(
         &mut self,
         from: usize,
@@ -31,7 +31,7 @@ impl Outbox {
         left
     }
 
-    /// Replaces a body; the bytes after it move.
+    /// Replaces the body of a message. The bytes after it move.
     fn put_body(&mut self, index: usize, body: &[u8]) -> bool {
         let Entry { start, end, .. } = self.entries[index];
         let new_end = start + body.len();

@@ -6,8 +6,8 @@ use super::sequence::ResendRequest;
 use crate::outbox::{Body, MsgSeqNumSource, Outbox};
 use crate::tag;
 
-/// TestReqID(112) of all our TestRequests: it is always the same, since no Heartbeat is matched to a single
-/// TestRequest.
+/// TestReqID(112) of all our TestRequests. It is always the same, because a Heartbeat need not be matched to a
+/// certain TestRequest.
 pub const TEST_REQ_ID: &[u8] = b"TEST";
 
 impl Session {
@@ -15,7 +15,7 @@ impl Session {
         outbox.begin_admin(self.id, msg_type, MsgSeqNumSource::Next)
     }
 
-    /// Writes our Logon. `appl_ver_id` comes from the peer's Logon, and our answer echoes it.
+    /// Writes our Logon. `appl_ver_id` comes from the peer's Logon; our answer repeats it.
     pub(super) fn write_logon(
         &self,
         heart_bt_int_seconds: u32,
@@ -52,7 +52,7 @@ impl Session {
         }
     }
 
-    /// Writes a Logout; its text ends at the first SOH.
+    /// Writes a Logout. Its text ends before the first SOH.
     pub(super) fn write_logout(&self, text: &str, outbox: &mut Outbox) {
         let text = text.split('\x01').next().unwrap_or_default();
         let mut body = self.admin(b"5", outbox);
@@ -61,7 +61,8 @@ impl Session {
         }
     }
 
-    /// A Heartbeat; `answer` is the message and the index of the TestReqID(112) that it echoes.
+    /// Writes a Heartbeat. `answer` is a message and the index of the TestReqID(112) in it that the Heartbeat
+    /// repeats.
     pub(super) fn write_heartbeat(
         &self,
         answer: Option<(&crate::Message<'_>, usize)>,

@@ -1,13 +1,15 @@
-//! The field of a message that BusinessRejectRefID(379) of a BusinessMessageReject refers to.
+//! The field of a message to which BusinessRejectRefID(379) of a BusinessMessageReject refers.
 
 use crate::{Message, Tag, tag};
 
-/// Maximum length of an id that is echoed, so that a reject always has room, in bytes.
+/// Maximum length in bytes of an id that is repeated. With this limit there is always room for a reject.
 const LONGEST: usize = 512;
 
-/// The business-level id of a message; `None` when its type has none, or the message has not.
+/// The business-level id of a message; `None` when messages of this type have no such id, or this message does not
+/// have it.
 ///
-/// An ExecutionReport(8) has none here: who does not know it answers with Don't Know Trade(Q).
+/// An ExecutionReport(8) has no such id here. A receiver that does not know its order answers with Don't Know
+/// Trade(Q).
 ///
 /// # Source
 ///

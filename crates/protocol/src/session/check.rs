@@ -31,7 +31,8 @@ impl Session {
     }
 }
 
-/// The dictionary of the message's version: its own ApplVerID(1128), or the peer's default.
+/// The dictionary for the version of a message. The message's own ApplVerID(1128) gives the version, or else the
+/// peer's default.
 ///
 /// # Source
 ///
@@ -63,7 +64,7 @@ fn dictionary_of<'c, 'a>(
     }
 }
 
-/// Checks the fields that the session itself needs, with or without a dictionary.
+/// Checks the fields that the session itself needs. This is done with or without a dictionary.
 pub(super) fn check_own_needs<'a>(
     message: &Message<'a>,
     marks: &Marks<'_>,

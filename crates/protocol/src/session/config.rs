@@ -1,4 +1,4 @@
-//! Configuration of a session, set once before its first connection.
+//! Configuration of a session. It is set once, before the first connection.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -18,7 +18,7 @@ pub enum Role {
     Acceptor,
 }
 
-/// BeginString(8): the version of the session layer, oldest first.
+/// BeginString(8): the version of the session layer. The order begins with the oldest version.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum BeginString {
     /// `FIX.4.0`
@@ -31,12 +31,12 @@ pub enum BeginString {
     Fix43,
     /// `FIX.4.4`
     Fix44,
-    /// `FIXT.1.1`, the transport of the FIX 5.0 family.
+    /// `FIXT.1.1`, the transport version of FIX 5.0 and later.
     Fixt11,
 }
 
 impl BeginString {
-    /// All of them, oldest first.
+    /// All versions, beginning with the oldest.
     pub const ALL: [Self; 6] = [
         Self::Fix40,
         Self::Fix41,
@@ -46,7 +46,7 @@ impl BeginString {
         Self::Fixt11,
     ];
 
-    /// As it appears on the wire.
+    /// The text of the version in a message.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl BeginString {
         }
     }
 
-    /// Parses a BeginString; `None` for a version without a session layer here.
+    /// Parses a BeginString. `None` for a version whose session layer is not supported.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         Self::ALL
@@ -67,7 +67,7 @@ impl BeginString {
             .find(|version| version.as_str().as_bytes() == text)
     }
 
-    /// The EndSeqNo(16) that means "and all after it".
+    /// The EndSeqNo(16) that means "this message and all after it".
     #[must_use]
     pub const fn infinity(self) -> u64 {
         match self {
@@ -77,7 +77,7 @@ impl BeginString {
     }
 }
 
-/// ApplVerID(1128), DefaultApplVerID(1137): the version of the application messages under FIXT.
+/// ApplVerID(1128) or DefaultApplVerID(1137): the version of the application messages under FIXT.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ApplVerId(u8);
 
@@ -89,7 +89,7 @@ impl ApplVerId {
     /// `9`: FIX 5.0 SP2.
     pub const FIX50_SP2: Self = Self(9);
 
-    /// Parses `0` (FIX 2.7) to `10` (FIX Latest); `None` for an unknown version.
+    /// Parses `0` (FIX 2.7) to `10` (FIX Latest). `None` for an unknown version.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         match text {
@@ -99,14 +99,14 @@ impl ApplVerId {
         }
     }
 
-    /// The value on the wire.
+    /// The number of the version in a message.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0 as u64
     }
 }
 
-/// One end of the session. An empty id is absent from the header.
+/// One side of a session. If an id is empty, the header does not have it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Party {
     /// SenderCompID(49) or TargetCompID(56).
@@ -120,27 +120,28 @@ pub struct Party {
 /// Limits on what a peer can make the session keep or repeat.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SessionLimits {
-    /// Bytes of messages kept above an open gap; messages that do not fit are asked for again.
+    /// Maximum number of bytes of messages that are kept above an open gap. Messages for which there is no room are
+    /// requested again.
     pub held_bytes: usize,
-    /// Number of messages that are kept above an open gap.
+    /// Maximum number of messages that are kept above an open gap.
     pub held_messages: usize,
-    /// Number of ResendRequests of the peer that wait for their answer.
+    /// Maximum number of the peer's ResendRequests that wait for their answer.
     pub waiting_resends: usize,
-    /// ResendRequests from the same BeginSeqNo on, one after another within `resend_hold_down`, until
-    /// we reject them instead of resending everything again.
+    /// Maximum number of consecutive ResendRequests with the same BeginSeqNo, each within `resend_hold_down` of the
+    /// one before, that are answered. Further ones are rejected, so that not everything is resent again.
     pub same_resend_requests: u32,
-    /// How long a ResendRequest that was answered counts against the next one.
+    /// How long an answered ResendRequest counts against the next one.
     pub resend_hold_down: Nanos,
-    /// Our own ResendRequests for one gap that the peer may reject, or answer with nothing that fills
-    /// it, until we end the session.
+    /// Number of our ResendRequests for one gap that the peer may reject, or answer without filling the gap, before
+    /// we end the session.
     pub resend_attempts: u32,
-    /// How long a gap may make no progress before it is requested again; doubled each time.
+    /// How long a gap may make no progress before it is requested again. The time doubles with each request.
     pub resend_patience: Nanos,
-    /// HeartBtInt(108) of a Logon, in seconds.
+    /// Maximum HeartBtInt(108) in a Logon, in seconds.
     pub heart_bt_int_seconds: u32,
-    /// How far MsgSeqNum may be above the expected one, inside a session. A Logon may show any gap.
+    /// How far MsgSeqNum may be above the expected one within a session. In a Logon it may be any number.
     pub seq_num_jump: u64,
-    /// Bytes of a TestReqID(112), which a Heartbeat echoes.
+    /// Maximum number of bytes of a TestReqID(112), which a Heartbeat repeats.
     pub test_req_id_bytes: usize,
 }
 
@@ -161,10 +162,11 @@ impl Default for SessionLimits {
     }
 }
 
-/// When the session resets its sequence numbers to 1 without being asked.
+/// When the session resets its sequence numbers to 1 without a request of the peer.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ResetOn {
-    /// Before the Logon: an initiator sends ResetSeqNumFlag(141), and an acceptor resets without it.
+    /// Before the Logon. An initiator sends ResetSeqNumFlag(141). An acceptor resets even if the Logon does not have
+    /// this flag.
     pub logon: bool,
     /// After both Logouts.
     pub logout: bool,
@@ -173,7 +175,7 @@ pub struct ResetOn {
 }
 
 impl ResetOn {
-    /// The sequence numbers do not outlive the session: missing messages are then lost.
+    /// Whether the sequence numbers end with the session. Messages that are missing then are lost.
     pub(super) fn at_the_end(self) -> bool {
         self.logout || self.disconnect
     }
@@ -191,124 +193,129 @@ pub enum OnReject {
     Reset,
 }
 
-/// Configuration of a session. [`Config::new`] fills in the usual values.
+/// Configuration of a session. [`Config::new`] gives the usual values.
 ///
-/// Texts that are written into messages contain no SOH; the texts of `logon_fields` are not empty.
+/// Texts that are written into messages must not contain SOH, and the texts of `logon_fields` must not be empty.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// BeginString(8) of every message both ways.
+    /// BeginString(8) of every message in both directions.
     pub begin_string: BeginString,
     /// Who opens the connection.
     pub role: Role,
-    /// Ourselves: SenderCompID of outbound messages.
+    /// Our side: SenderCompID of outbound messages.
     pub own: Party,
-    /// The peer: TargetCompID of outbound messages.
+    /// The peer's side: TargetCompID of outbound messages.
     pub peer: Party,
-    /// HeartBtInt(108) in seconds, for an initiator's Logon. An acceptor uses the peer's, unless `own_heart_bt_int` is
-    /// set.
+    /// HeartBtInt(108) in seconds, for the Logon of an initiator. An acceptor uses the value of the peer's Logon,
+    /// unless `own_heart_bt_int` is set.
     pub heart_bt_int_seconds: u32,
-    /// DefaultApplVerID(1137): needed with [`BeginString::Fixt11`], ignored otherwise.
+    /// DefaultApplVerID(1137). [`BeginString::Fixt11`] needs it; other versions ignore it.
     pub default_appl_ver_id: Option<ApplVerId>,
-    /// Validates every message; under FIXT the application's over the transport's
-    /// ([`Dictionary::over`]). `None`: only what the session itself needs is checked.
+    /// The dictionary against which every message is validated. Under FIXT it is the application dictionary combined
+    /// with the transport dictionary ([`Dictionary::over`]). With `None`, only the fields that the session itself
+    /// needs are checked.
     pub dictionary: Option<Arc<Dictionary>>,
-    /// Dictionaries of application messages of other versions, each over the transport's: a message
-    /// with ApplVerID(1128), or a peer whose Logon has another DefaultApplVerID(1137), is checked by
-    /// the one of that version. When there are any, other versions are rejected.
+    /// Dictionaries for application messages of other versions, each combined with the transport dictionary. Such a
+    /// dictionary is used for messages with its ApplVerID(1128), and for a peer whose Logon has its
+    /// DefaultApplVerID(1137). If there is any such dictionary, messages of all other versions are rejected.
     pub appl_dictionaries: Vec<(ApplVerId, Arc<Dictionary>)>,
-    /// The dictionary's rules that apply.
+    /// Which rules of the dictionary are applied.
     pub rules: ValidationRules,
-    /// Rejects messages that fail validation; `false` delivers the message nevertheless, unless
-    /// its fields are ambiguous or the session itself cannot do without one of them.
+    /// Whether messages that fail validation are rejected. With `false` such a message is delivered anyway, unless
+    /// its fields cannot be separated or the session itself needs the wrong field.
     pub reject_invalid_message: bool,
-    /// SenderCompID and TargetCompID of every message must match the session; so must SubIDs and LocationIDs that both
-    /// the session and the message have.
+    /// Whether SenderCompID and TargetCompID of every message must match the session. If set, SubIDs and LocationIDs
+    /// must match too where both the session and the message have them.
     pub check_comp_id: bool,
-    /// The peer may send on behalf of others, and to others: OnBehalfOfCompID(115) and DeliverToCompID(128).
+    /// Whether the peer may send messages on behalf of others and to others: OnBehalfOfCompID(115) and
+    /// DeliverToCompID(128).
     pub allow_on_behalf_of: bool,
-    /// How far SendingTime(52) may be from our clock, either way; `None`: any distance.
+    /// Maximum difference between SendingTime(52) and our clock, in both directions. With `None` any difference is
+    /// allowed.
     pub max_latency: Option<Nanos>,
-    /// A possible duplicate (PossDupFlag) must have OrigSendingTime(122).
+    /// Whether a possible duplicate (PossDupFlag) must have OrigSendingTime(122).
     pub require_orig_sending_time: bool,
-    /// When the sequence numbers are reset by themselves.
+    /// When the session resets the sequence numbers by itself.
     pub reset_on: ResetOn,
-    /// Time from the connection to the peer's complete Logon.
+    /// Time from the connection until the peer's Logon must have arrived completely.
     pub logon_timeout: Nanos,
-    /// Time we wait for the answer to our Logout.
+    /// Time for which we wait for the answer to our Logout.
     pub logout_timeout: Nanos,
-    /// Silence of the peer until we send a TestRequest, in percent of HeartBtInt.
+    /// After how long a silence of the peer we send a TestRequest, in percent of HeartBtInt.
     pub test_request_percent: u32,
-    /// Silence of the peer until we disconnect, in percent of HeartBtInt.
+    /// After how long a silence of the peer we disconnect, in percent of HeartBtInt.
     pub give_up_percent: u32,
-    /// An acceptor uses its own `heart_bt_int_seconds`, whatever the peer's Logon asks for.
+    /// Whether an acceptor uses its own `heart_bt_int_seconds`, whatever the peer's Logon has.
     pub own_heart_bt_int: bool,
-    /// A silent peer gets a TestRequest, then is disconnected.
+    /// Whether a silent peer gets a TestRequest and is then disconnected.
     pub check_heartbeats: bool,
-    /// A first message that cannot be logged on with is answered with a Logout with the reason, where the
-    /// connection would otherwise be closed without one. An acceptor does so for a Logon with the right CompIDs
-    /// and password whose SendingTime(52) or DefaultApplVerID(1137) is at fault, an initiator for any answer to
-    /// its Logon: no Logon, another CompID, BeginString or MsgSeqNum.
+    /// Whether a first message with which the session cannot log on is answered with a Logout with the reason.
+    /// Otherwise the connection is closed without a message. An acceptor answers a Logon with the right CompIDs and
+    /// password whose SendingTime(52) or DefaultApplVerID(1137) is wrong. An initiator answers every wrong answer to
+    /// its Logon: a message that is not a Logon, or one with another CompID, BeginString or MsgSeqNum.
     pub logout_for_bad_logon: bool,
-    /// Our Heartbeats go on while a TestRequest of ours is open.
+    /// Whether we send Heartbeats while the peer has not answered our TestRequest.
     pub heartbeat_while_probing: bool,
-    /// A Logout is written before a silent peer is disconnected.
+    /// Whether a Logout is written before a silent peer is disconnected.
     pub logout_before_give_up: bool,
-    /// Messages asked for by one ResendRequest; `None`: all missing ones.
+    /// Maximum number of messages that one ResendRequest asks for. With `None` it asks for all that are missing.
     pub resend_chunk: Option<u64>,
-    /// EndSeqNo(16) of our ResendRequests is the last missing MsgSeqNum, not "and all after it".
+    /// Whether EndSeqNo(16) of our ResendRequests is the last missing MsgSeqNum. Otherwise it means "this message and
+    /// all after it".
     pub closed_resend: bool,
-    /// Every message above a gap causes another ResendRequest.
+    /// Whether every message above a gap causes another ResendRequest.
     pub redundant_resend_requests: bool,
-    /// Application messages are resent when the peer asks; otherwise they are gap-filled.
+    /// Whether application messages are resent when the peer requests them. Otherwise they are gap-filled.
     pub resend_messages: bool,
-    /// Our Rejects are resent when the peer asks; otherwise they are gap-filled.
+    /// Whether our Rejects are resent when the peer requests them. Otherwise they are gap-filled.
     pub resend_rejects: bool,
-    /// A ResendRequest that is itself a possible duplicate (PossDupFlag) is not answered.
+    /// Whether a ResendRequest that is itself a possible duplicate (PossDupFlag) is ignored.
     pub ignore_poss_dup_resend_requests: bool,
-    /// Possible duplicates of application messages already received are given to the
-    /// application as [`Verdict::Duplicate`](super::Verdict::Duplicate); otherwise they are dropped.
+    /// Whether possible duplicates of application messages that were already received are given to the application,
+    /// as [`Verdict::Duplicate`](super::Verdict::Duplicate). Otherwise they are dropped.
     pub deliver_poss_dups: bool,
-    /// PossDupFlag(43) and OrigSendingTime(122) that an application writes in front of a message are
-    /// kept; otherwise they are left out.
+    /// Whether PossDupFlag(43) and OrigSendingTime(122) are kept when an application writes them first in a message.
+    /// Otherwise they are removed.
     pub keep_own_poss_dup: bool,
-    /// A garbled message of ours whose MsgSeqNum can still be read is rejected and counted; otherwise
-    /// it is ignored.
+    /// Whether a garbled message is rejected, and its MsgSeqNum counted, if the message has our CompIDs and the
+    /// expected MsgSeqNum. Otherwise it is ignored.
     pub reject_garbled: bool,
-    /// The step after a Reject of a message of the peer.
+    /// What the session does after it has rejected a message of the peer.
     pub on_reject: OnReject,
-    /// Order messages of ours older than this are gap-filled, never resent; `None`: no limit.
+    /// Our order messages that are older than this are gap-filled and never resent. With `None` they have no age
+    /// limit.
     pub max_order_age: Option<Nanos>,
-    /// NextExpectedMsgSeqNum(789) is written in our Logon and used in the peer's.
+    /// Whether our Logon has NextExpectedMsgSeqNum(789), and the one in the peer's Logon is used.
     pub next_expected_msg_seq_num: bool,
-    /// A Logout of the peer whose NextExpectedMsgSeqNum(789) is above our next MsgSeqNum sets the latter.
+    /// Whether a Logout of the peer sets our next MsgSeqNum, if its NextExpectedMsgSeqNum(789) is higher.
     pub next_expected_of_logout: bool,
-    /// LastMsgSeqNumProcessed(369) is written in every message.
+    /// Whether every message has LastMsgSeqNumProcessed(369).
     pub last_msg_seq_num_processed: bool,
-    /// DefaultApplVerID(1137) is echoed in a BusinessMessageReject, as QuickFIX (C++) does. No
-    /// FIX dictionary has it there.
+    /// Whether a BusinessMessageReject has DefaultApplVerID(1137), as in QuickFIX (C++). No FIX dictionary has this
+    /// field in this message.
     pub appl_ver_id_in_business_reject: bool,
-    /// Digits of SendingTime. [`Config::new`]: seconds up to FIX 4.1, milliseconds from 4.2 on.
+    /// The precision of SendingTime. [`Config::new`] sets seconds up to FIX 4.1, and milliseconds from FIX 4.2 on.
     pub precision: Precision,
-    /// Username(553): an initiator sends it, an acceptor requires it; empty: neither.
+    /// Username(553). An initiator sends it, and an acceptor requires it. If it is empty, neither happens.
     pub username: Vec<u8>,
-    /// Password(554): an initiator sends it, an acceptor requires it; empty: neither.
+    /// Password(554). An initiator sends it, and an acceptor requires it. If it is empty, neither happens.
     pub password: Secret,
-    /// Further fields of our Logon, in this order.
+    /// Further fields for our Logon, in this order.
     pub logon_fields: Vec<(Tag, Secret)>,
-    /// Limits on what the peer can make us keep.
+    /// Limits on what the peer can make us keep or repeat.
     pub limits: SessionLimits,
 }
 
 impl Config {
-    /// Whether application messages name their own version: FIX 5.0 and later.
+    /// Whether messages are of FIX 5.0 or later, where an application message can name its own version.
     #[must_use]
     pub fn is_fixt(&self) -> bool {
         self.begin_string == BeginString::Fixt11
     }
 
-    /// The version of its application messages: BeginString(8), or under FIXT DefaultApplVerID(1137), or FIX 5.0 SP2,
-    /// which later versions extend.
+    /// The version of the application messages. It is BeginString(8), or under FIXT DefaultApplVerID(1137). If the
+    /// dictionary of this version is not built in, it is FIX 5.0 SP2, which later versions extend.
     #[must_use]
     pub fn appl_version(&self) -> Version {
         let named = if self.is_fixt() {
@@ -324,7 +331,7 @@ impl Config {
         named.unwrap_or(Version::Fix50Sp2)
     }
 
-    /// How we ask for missing messages.
+    /// How we request missing messages.
     pub(super) fn manner(&self) -> Manner {
         Manner {
             chunk: self.resend_chunk,
@@ -335,9 +342,9 @@ impl Config {
         }
     }
 
-    /// The usual settings: CompIDs checked, SendingTime within 120 s, HeartBtInt 30 s, TestRequest
-    /// after 1.2 and end after 2.4 intervals of silence, logon timeout 10 s, logout timeout 2 s,
-    /// no dictionary, no resets.
+    /// The usual configuration. CompIDs are checked, and SendingTime must be within 120 s. HeartBtInt is 30 s; a
+    /// TestRequest is sent after a silence of 1.2 intervals, and the session ends after 2.4 intervals. The logon
+    /// timeout is 10 s and the logout timeout 2 s. There are no dictionary and no resets.
     #[must_use]
     pub fn new(begin_string: BeginString, role: Role, own: &[u8], peer: &[u8]) -> Self {
         let party = |comp_id: &[u8]| Party {

@@ -1,4 +1,4 @@
-//! Garbled messages: ignored, or rejected when their MsgSeqNum is readable.
+//! Garbled messages. They are ignored, or rejected if their MsgSeqNum can be read.
 
 use super::phase::Phase;
 use super::sequence;
@@ -7,16 +7,16 @@ use super::{BeginString, Session};
 use crate::outbox::{MsgSeqNumSource, Outbox};
 use crate::{Now, SOH, tag};
 
-/// Fields of a garbled message that are looked at: a header is shorter.
+/// Number of fields of a garbled message that are examined. A header has fewer fields.
 const FIELDS: usize = 16;
 
 impl Session {
-    /// Bytes arrived that are not a message: those that were skipped. They are not counted; a connection
-    /// that begins with them is closed.
+    /// Handles bytes that are not a message and were skipped. They are not counted. A connection that begins with
+    /// such bytes is closed.
     ///
-    /// With [`Config::reject_garbled`](super::Config::reject_garbled) bytes that are the expected
-    /// message of this peer but for their BodyLength or CheckSum are rejected and counted. A peer whose
-    /// stored message is damaged would otherwise send it again, garbled again, for ever.
+    /// With [`Config::reject_garbled`](super::Config::reject_garbled) some bytes are rejected and counted: those that
+    /// are the expected message of this peer, except that BodyLength or CheckSum is wrong. If they were only ignored,
+    /// a peer with a damaged stored message would send it again for ever, garbled each time.
     ///
     /// # Source
     ///
@@ -66,7 +66,7 @@ impl Session {
     }
 }
 
-/// A field of what may be a header.
+/// The value of a field in bytes that may be a header.
 fn field<'a>(bytes: &'a [u8], tag: &[u8]) -> Option<&'a [u8]> {
     bytes
         .split(|&byte| byte == SOH)

@@ -1,11 +1,11 @@
-//! Bounded store of messages received above an open gap.
+//! A store for messages that arrive above an open gap. Its size is limited.
 
 use alloc::vec::Vec;
 
-/// Messages kept by MsgSeqNum until those before them have arrived.
+/// Messages that are kept, by MsgSeqNum, until all messages before them have arrived.
 ///
-/// Memory is allocated at the first gap and kept. Messages that do not fit are dropped: they are then
-/// missing again when the gap closes, and are asked for again.
+/// Memory is allocated at the first gap and then kept. Messages for which there is no room are dropped. They are
+/// missing when the gap closes, and are then requested again.
 #[derive(Debug)]
 pub struct Held {
     bytes: Vec<u8>,
@@ -20,23 +20,23 @@ struct Entry {
     number: u64,
     start: usize,
     end: usize,
-    /// A value of the owner that is returned with the message; 0 at first.
+    /// A value of the caller that is returned with the message; 0 at first.
     mark: u64,
 }
 
-/// Outcome of a message that was to be kept.
+/// What happened to a message that was to be kept.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kept {
     /// The message is kept.
     Now,
-    /// Another one with its MsgSeqNum was kept before.
+    /// Another message with the same MsgSeqNum was kept before.
     Before,
-    /// The message does not fit.
+    /// There is no room for the message.
     NoRoom,
 }
 
 impl Held {
-    /// Room for this many bytes in this many messages.
+    /// A store with room for this number of bytes and messages.
     #[must_use]
     pub fn new(max_bytes: usize, max_messages: usize) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Held {
         }
     }
 
-    /// Keeps a message. The first one of a MsgSeqNum wins.
+    /// Keeps a message. If several have the same MsgSeqNum, the first one is kept.
     pub fn keep(&mut self, number: u64, message: &[u8]) -> Kept {
         let Err(at) = self
             .entries
@@ -74,7 +74,7 @@ impl Held {
         Kept::Now
     }
 
-    /// Sets what [`Held::take`] answers for the message of this MsgSeqNum, if it is kept.
+    /// Sets the mark that [`Held::take`] returns with the message of this MsgSeqNum, if this message is kept.
     pub fn mark(&mut self, number: u64, mark: u64) {
         let found = self
             .entries
@@ -84,8 +84,8 @@ impl Held {
         }
     }
 
-    /// Forgets what is below `expected`, and copies the message numbered `expected` into `into`;
-    /// answers its mark.
+    /// Drops all messages below `expected`, and copies the message with MsgSeqNum `expected` into `into`. Returns its
+    /// mark.
     pub fn take(&mut self, expected: u64, into: &mut Vec<u8>) -> Option<u64> {
         let old = self
             .entries

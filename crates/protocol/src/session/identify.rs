@@ -1,29 +1,29 @@
-//! Finds the session that a first Logon names.
+//! Finds the session that the first Logon of a connection names.
 
 use super::config::BeginString;
 use crate::{Message, tag};
 
-/// The session that a Logon is for, seen from our side: its sender is our target.
+/// The session for which a Logon is meant, seen from our side. The sender of the Logon is our target.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct LogonIdentity<'a> {
     /// BeginString(8).
     pub begin_string: BeginString,
-    /// Our SenderCompID: the message's TargetCompID(56).
+    /// Our SenderCompID, which is the message's TargetCompID(56).
     pub own_comp_id: &'a [u8],
-    /// Our SenderSubID: the message's TargetSubID(57), or empty.
+    /// Our SenderSubID, which is the message's TargetSubID(57); may be empty.
     pub own_sub_id: &'a [u8],
-    /// Our SenderLocationID: the message's TargetLocationID(143), or empty.
+    /// Our SenderLocationID, which is the message's TargetLocationID(143); may be empty.
     pub own_location_id: &'a [u8],
-    /// Our TargetCompID: the message's SenderCompID(49).
+    /// Our TargetCompID, which is the message's SenderCompID(49).
     pub peer_comp_id: &'a [u8],
-    /// Our TargetSubID: the message's SenderSubID(50), or empty.
+    /// Our TargetSubID, which is the message's SenderSubID(50); may be empty.
     pub peer_sub_id: &'a [u8],
-    /// Our TargetLocationID: the message's SenderLocationID(142), or empty.
+    /// Our TargetLocationID, which is the message's SenderLocationID(142); may be empty.
     pub peer_location_id: &'a [u8],
 }
 
-/// Reads the identity out of a first message; `None` when it is not a Logon of a version we speak, or
-/// lacks a CompID. The connection is then closed without an answer.
+/// Reads the identity from the first message of a connection. `None` when the message is not a Logon, has a version
+/// that is not supported, or lacks a CompID. The connection is then closed without an answer.
 #[must_use]
 pub fn identify<'a>(message: &Message<'a>) -> Option<LogonIdentity<'a>> {
     if message.msg_type() != b"A" {

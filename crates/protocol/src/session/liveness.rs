@@ -1,8 +1,8 @@
-//! Heartbeats and TestRequests: is the peer alive, and does it know that we are?
+//! Heartbeats and TestRequests. They find out whether the peer is alive, and show the peer that we are.
 
 use crate::{Mono, Nanos};
 
-/// Our knowledge of the peer; meaningful only while logged on.
+/// What we know about the peer. This has a meaning only while logged on.
 ///
 /// ```text
 ///               silent for `probe`                      silent for `give_up`
@@ -13,33 +13,34 @@ use crate::{Mono, Nanos};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Liveness {
-    /// The peer spoke at `last`.
+    /// The last message of the peer arrived at `last`.
     Hearing {
-        /// When its last message arrived.
+        /// When the last message of the peer arrived.
         last: Mono,
     },
-    /// A TestRequest was sent, and the peer has been silent since `last`; any message ends this, before it is checked.
+    /// We have sent a TestRequest, and the peer has been silent since `last`. Any message ends this state, even
+    /// before the message is checked.
     Probing {
-        /// When its last message arrived.
+        /// When the last message of the peer arrived.
         last: Mono,
     },
 }
 
-/// How long silence may last. Made from HeartBtInt(108) at logon.
+/// How long a silence may last. The times follow from HeartBtInt(108) of the Logon.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Patience {
-    /// Our own silence until we send a Heartbeat.
+    /// After how long a silence of ours we send a Heartbeat.
     pub beat: Nanos,
-    /// The peer's silence until we send a TestRequest.
+    /// After how long a silence of the peer we send a TestRequest.
     pub probe: Nanos,
-    /// The peer's silence until we close the connection.
+    /// After how long a silence of the peer we close the connection.
     pub give_up: Nanos,
-    /// Our Heartbeats go on while a TestRequest is out.
+    /// Whether we send Heartbeats while the peer has not answered our TestRequest.
     pub beats_on: bool,
 }
 
 impl Patience {
-    /// From the interval of the Logon; `None` for 0, which means no heartbeats at all.
+    /// The times for the interval in the Logon; `None` for 0, which means that there are no Heartbeats.
     #[must_use]
     pub fn of(heart_bt_int_seconds: u32, probe_percent: u32, give_up_percent: u32) -> Option<Self> {
         if heart_bt_int_seconds == 0 {
@@ -56,13 +57,13 @@ impl Patience {
         })
     }
 
-    /// The same with Heartbeats while a TestRequest is out, or without.
+    /// The same times. `beats_on` sets whether we send Heartbeats while the peer has not answered our TestRequest.
     #[must_use]
     pub fn beating_on(self, beats_on: bool) -> Self {
         Self { beats_on, ..self }
     }
 
-    /// The same for us, and any silence of the peer.
+    /// The same times for us, while the peer may be silent for any time.
     #[must_use]
     pub fn without_end(self) -> Self {
         Self {
@@ -73,40 +74,40 @@ impl Patience {
     }
 }
 
-/// The action that is due.
+/// What has to be done now.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Due {
     /// Nothing before `until`.
     Nothing {
-        /// When to look again.
+        /// When to check again.
         until: Mono,
     },
-    /// We were silent for too long: say something.
+    /// We have been silent for too long, so we must send a Heartbeat.
     Heartbeat,
-    /// The peer was silent for too long: ask it.
+    /// The peer has been silent for too long, so we must send a TestRequest.
     TestRequest,
-    /// The peer did not answer.
+    /// The peer has not answered the TestRequest.
     Disconnect,
 }
 
-/// Both directions of one connection.
+/// The heartbeats of one connection, in both directions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pulse {
-    /// HeartBtInt(108) = 0: silence means nothing.
+    /// HeartBtInt(108) is 0: silence has no meaning.
     None,
     /// HeartBtInt(108) > 0.
     Beating {
         /// How long silence may last.
         patience: Patience,
-        /// When we last sent something.
+        /// When we last sent a message.
         sent: Mono,
-        /// Our knowledge of the peer.
+        /// What we know about the peer.
         peer: Liveness,
     },
 }
 
 impl Pulse {
-    /// Both Logons were exchanged now.
+    /// Begins when both Logons have been exchanged.
     #[must_use]
     pub fn start(now: Mono, patience: Option<Patience>) -> Self {
         match patience {
@@ -119,7 +120,7 @@ impl Pulse {
         }
     }
 
-    /// We have sent a message.
+    /// Notes that we have sent a message.
     #[must_use]
     pub fn sent(self, now: Mono) -> Self {
         match self {
@@ -132,7 +133,7 @@ impl Pulse {
         }
     }
 
-    /// The peer has sent a message.
+    /// Notes that the peer has sent a message.
     #[must_use]
     pub fn heard(self, now: Mono) -> Self {
         match self {
@@ -145,8 +146,9 @@ impl Pulse {
         }
     }
 
-    /// Time has passed. While a TestRequest is out no Heartbeat is sent, unless the patience says so: it was a
-    /// message itself, and either the peer answers or the connection ends.
+    /// Finds out what has to be done at this time. While the peer has not answered our TestRequest, no Heartbeat is
+    /// sent unless the configuration asks for it. The TestRequest was itself a message, and then either the peer
+    /// answers or the connection ends.
     #[must_use]
     pub fn elapse(self, now: Mono) -> (Self, Due) {
         let Self::Beating {

@@ -1,4 +1,4 @@
-//! Logons: the first message of a connection, and sequence number resets inside a session.
+//! Logons: the first message of a connection, and resets of sequence numbers within a session.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -20,15 +20,15 @@ pub(super) struct Terms {
     number: u64,
     heart_bt_int_seconds: u32,
     reset: bool,
-    /// NextExpectedMsgSeqNum(789), when we act on it.
+    /// NextExpectedMsgSeqNum(789), if we use it.
     next_expected: Option<u64>,
     pub(super) appl_ver_id: Option<ApplVerId>,
 }
 
-/// The peer's Logon has another HeartBtInt(108) than ours, in seconds.
+/// The peer's Logon has a HeartBtInt(108) that differs from ours, in seconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OtherHeartBtInt {
-    /// The value in our Logon or our configuration, which counts.
+    /// The value in our Logon or our configuration. This value is used.
     pub ours: u32,
     /// The value in the peer's Logon.
     pub peers: u32,
@@ -36,18 +36,18 @@ pub struct OtherHeartBtInt {
 
 /// Why a Logon is refused.
 pub(super) enum Flaw<'a> {
-    /// An unknown party sent it: close without an answer.
+    /// The sender is not the peer. The connection is closed without an answer.
     Stranger(DisconnectReason),
-    /// A Reject, then a Logout with the same text.
+    /// The answer is a Reject, and then a Logout with the same text.
     Field(Objection<'a>),
-    /// A Logout with this text.
+    /// The answer is a Logout with this text.
     Session(String),
 }
 
 impl Session {
-    /// Whether [`receive`](Self::receive) would log on with this message, the first of a connection:
-    /// the moment to ask who else has a say in it. An acceptor that has no connection yet answers as if
-    /// this one were there. Changes nothing.
+    /// Whether [`receive`](Self::receive) would log on with this message, if it is the first of a connection. Ask the
+    /// application for its decision if the result is true. An acceptor without a connection answers as if this
+    /// connection were its own. The state does not change.
     pub fn would_log_on(&mut self, now: Now, message: &Message<'_>) -> bool {
         if message.msg_type() != b"A" {
             return false;
@@ -66,14 +66,15 @@ impl Session {
         terms.is_ok_and(|terms| self.check_first(&terms).is_ok())
     }
 
-    /// Whether the first Logon of a connection fits the sequence numbers.
+    /// Checks that the first Logon of a connection fits the sequence numbers.
     fn check_first(&self, terms: &Terms) -> Result<(), Flaw<'static>> {
         match self.config.role {
             Role::Acceptor if self.asks_in_answer(terms) => Ok(()),
             Role::Acceptor if self.restarts_with(terms) => check_numbers(terms, 1, 1),
-            // The sequence numbers before a reset that was not asked for are not checked.
+            // Before a reset for which we have not asked, sequence numbers are not checked.
             Role::Initiator if terms.reset && !self.reset_open => Ok(()),
-            // Messages that the peer has sent under its old sequence numbers were delivered, and must not be resent.
+            // Messages that the peer has sent under its old sequence numbers were delivered already, and must not be
+            // resent.
             Role::Initiator if self.announces_reset() && !terms.reset && terms.number != 1 => {
                 Err(Flaw::Session(format!(
                     "ResetSeqNumFlag not confirmed, expecting MsgSeqNum 1 but received {}",
@@ -89,19 +90,20 @@ impl Session {
         terms.reset || self.announces_reset() || self.config.reset_on.logon
     }
 
-    /// Whether an acceptor's answer to this Logon asks for a reset that the peer has not confirmed.
+    /// Whether an acceptor's answer to this Logon asks the peer to reset, because the peer has not confirmed our
+    /// reset.
     fn asks_in_answer(&self, terms: &Terms) -> bool {
         self.announces_reset() && !terms.reset
     }
 
-    /// Refuses a Logon that it [would accept](Self::would_log_on): a Logout with this text, and the end of
+    /// Refuses a Logon that the session [would accept](Self::would_log_on): sends a Logout with this text, and ends
     /// the connection.
     pub fn turn_away(&mut self, text: &str, outbox: &mut Outbox) -> Verdict {
         self.write_logout(text, outbox);
         self.close(DisconnectReason::RefusedByApplication)
     }
 
-    /// An acceptor's first message.
+    /// Handles the first message that an acceptor receives.
     pub(super) fn receive_first_as_acceptor(
         &mut self,
         now: Now,
@@ -150,7 +152,7 @@ impl Session {
         Verdict::LoggedOn
     }
 
-    /// An initiator's first message: the answer to its Logon.
+    /// Handles the first message that an initiator receives: the answer to its Logon.
     pub(super) fn receive_first_as_initiator(
         &mut self,
         now: Now,
@@ -183,7 +185,7 @@ impl Session {
         }
         let heart_bt_int_seconds = self.heart_bt_int(&terms);
         if terms.reset && !self.reset_open {
-            // The peer starts again from 1 and wants us to do the same: our Logon counts no more.
+            // The peer begins again at 1 and wants us to do the same. Our first Logon no longer counts.
             self.reset_numbers();
             self.write_logon(heart_bt_int_seconds, true, 2, terms.appl_ver_id, outbox);
         }
@@ -194,7 +196,7 @@ impl Session {
         Verdict::LoggedOn
     }
 
-    /// The interval of both sides: the initiator's, unless we keep to our own.
+    /// The heartbeat interval for both sides. It is the initiator's, unless we always use our own.
     pub(super) fn heart_bt_int(&mut self, terms: &Terms) -> u32 {
         let (ours, peers) = (self.config.heart_bt_int_seconds, terms.heart_bt_int_seconds);
         if self.config.role == Role::Acceptor && !self.config.own_heart_bt_int {
@@ -204,8 +206,9 @@ impl Session {
         ours
     }
 
-    /// Uses the NextExpectedMsgSeqNum(789) of a Logout: the peer has had higher MsgSeqNums from us than we know
-    /// of. A lower one means a gap, which the peer asks for at the next Logon.
+    /// Uses the NextExpectedMsgSeqNum(789) of a Logout. If it is higher than our next MsgSeqNum, the peer has
+    /// received higher MsgSeqNums from us than we know of. If it is lower, there is a gap, for which the peer asks at
+    /// the next Logon.
     pub(super) fn move_on(&mut self, logout: &Message<'_>) {
         let expected = logout.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM);
         let expected = expected.and_then(sequence::parse);
@@ -217,8 +220,8 @@ impl Session {
         }
     }
 
-    /// Both Logons have arrived: counts the peer's, asks for the messages it shows to be missing, and sends those
-    /// the peer says it has missed. `next_out` is the MsgSeqNum before our own answer.
+    /// Handles the state after both Logons have arrived. Counts the peer's Logon, requests the messages that it shows
+    /// to be missing, and sends those that the peer has missed. `next_out` is the MsgSeqNum before our own answer.
     fn settle(&mut self, now: Now, terms: &Terms, next_out: u64, outbox: &mut Outbox) {
         let Phase::LoggedOn(up) = self.phase else {
             return;
@@ -244,7 +247,7 @@ impl Session {
         }
     }
 
-    /// Reads and checks a Logon, without touching any state.
+    /// Reads and checks a Logon. No state changes.
     pub(super) fn read_logon<'a>(
         &mut self,
         now: Now,
@@ -347,7 +350,7 @@ impl Session {
         }
     }
 
-    /// Whether application messages of this version can be checked, or need not be.
+    /// Whether application messages of this version can be checked, or need not be checked.
     pub(super) fn speaks(&self, version: ApplVerId) -> bool {
         let config = &self.config;
         config.appl_dictionaries.is_empty()
@@ -358,8 +361,8 @@ impl Session {
                 .any(|(other, _)| *other == version)
     }
 
-    /// The Text(58) of the Logout for a first message that is not answered otherwise. An acceptor says nothing to
-    /// whom it does not know; an initiator has chosen whom it connects to.
+    /// The Text(58) of the Logout that answers a first message which gets no other answer. An acceptor does not
+    /// answer a sender that it does not know. An initiator has chosen its peer.
     fn says_to_stranger(&self, reason: DisconnectReason) -> Option<&'static str> {
         let text = match reason {
             DisconnectReason::LogonSendingTime { .. }
@@ -376,7 +379,7 @@ impl Session {
         self.config.logout_for_bad_logon.then_some(text)
     }
 
-    /// Ends a connection that has no session yet. Beside the answer no state is touched.
+    /// Ends a connection that has no session yet. Apart from the answer, no state changes.
     fn refuse_logon(
         &mut self,
         message: &Message<'_>,
@@ -418,8 +421,8 @@ pub(super) fn too_low(expected: u64, received: u64) -> String {
     format!("MsgSeqNum too low, expecting {expected} but received {received}")
 }
 
-/// Whether the Logon has the name and the password that an acceptor is configured to demand. Takes the
-/// same time wherever the first difference is.
+/// Whether the Logon has the user name and the password that are configured for an acceptor. The time for this does
+/// not depend on where the first difference is.
 fn has_credentials(config: &Config, message: &Message<'_>) -> bool {
     let matches = |tag, demanded: &[u8]| {
         let given = message.get(tag).unwrap_or_default();

@@ -1,11 +1,12 @@
-//! Handles a message of a session that is logged on: the checks, in their order.
+//! Handles a message of a session that is logged on. The checks come in this order:
 //!
-//! 1. BeginString and MsgSeqNum: without them the session ends.
-//! 2. CompIDs, then SendingTime: Reject and Logout.
-//! 3. Messages accepted with any MsgSeqNum: Logons that reset, Logouts, SequenceReset-Reset, and
-//!    ResendRequests, so that two sides that wait for each other do not wait for ever.
-//! 4. The MsgSeqNum: too high is kept, too low is a possible duplicate or ends the session.
-//! 5. In sequence: possible duplicates carry OrigSendingTime(122), then the dictionary.
+//! 1. BeginString and MsgSeqNum. If they are wrong, the session ends.
+//! 2. CompIDs, and then SendingTime. If they are wrong, a Reject and a Logout follow.
+//! 3. Messages that are accepted with any MsgSeqNum. These are Logons that reset, Logouts, SequenceReset-Reset, and
+//!    ResendRequests. ResendRequests are among them so that two sides that wait for each other do not wait for ever.
+//! 4. The MsgSeqNum. A message whose MsgSeqNum is too high is kept. If it is too low, the message is a possible
+//!    duplicate, or the session ends.
+//! 5. A message in sequence: a possible duplicate must have OrigSendingTime(122), and then the dictionary is applied.
 
 use alloc::format;
 
@@ -24,32 +25,32 @@ use crate::outbox::Outbox;
 use crate::put::same;
 use crate::{Message, MessageLimit, Now, TimeError, Timestamp, tag};
 
-/// The fields of every header, found and read once.
+/// The header fields of a message. Each is searched for and read once.
 pub(super) struct Marks<'a> {
     /// SenderCompID(49).
     pub(super) sender: Option<&'a [u8]>,
     /// TargetCompID(56).
     pub(super) target: Option<&'a [u8]>,
-    /// SendingTime(52), and the moment it says.
+    /// SendingTime(52), and the time that it states.
     pub(super) sending_time: Option<&'a [u8]>,
     pub(super) sent: Option<Result<Timestamp, TimeError>>,
     /// PossDupFlag(43) is Y.
     pub(super) poss_dup: bool,
 }
 
-/// Result of the checks of a possible duplicate, beside its sequence number.
+/// Result of the checks of a possible duplicate, apart from its sequence number.
 enum Repetition<'a> {
-    /// Not marked as one, or in order.
+    /// The message is not marked as a possible duplicate, or it has no fault.
     Fine,
-    /// A Reject is enough.
+    /// The fault needs only a Reject.
     Wrong(Objection<'a>),
-    /// First sent after it was sent: Reject and Logout.
+    /// The message was first sent after it was sent again. The answer is a Reject and a Logout.
     Impossible,
 }
 
 impl Session {
-    /// Handles one message that arrived. All checks are made here, the dictionary's included; the
-    /// counters are those after the message when this returns.
+    /// Handles a message that has arrived. All checks are made here, including those of the dictionary. When this
+    /// returns, the sequence numbers are those after the message.
     pub fn receive(&mut self, now: Now, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
         self.fate = Fate::Taken;
         match self.phase {
@@ -73,7 +74,7 @@ impl Session {
         }
     }
 
-    /// A message was rejected: it may be the session's last.
+    /// Handles the rejection of a message. It may be the last message of the session.
     #[cold]
     fn receive_rejected(&mut self, now: Now, verdict: Verdict, outbox: &mut Outbox) -> Verdict {
         self.reset_due |= self.config.on_reject == OnReject::Reset;
@@ -144,7 +145,7 @@ impl Session {
                         self.owe_request(number);
                     }
                     let verdict = self.serve(now, message, range, outbox);
-                    // When there was nothing to send, the answer is complete.
+                    // If there was nothing to send, the answer is complete.
                     self.ask_what_is_owed(outbox);
                     return verdict;
                 }
@@ -179,7 +180,7 @@ impl Session {
         }
     }
 
-    /// A message whose MsgSeqNum has been received before: resent, or the peer has lost count.
+    /// Handles a message whose MsgSeqNum was received before. Either it was resent, or the peer has lost count.
     #[cold]
     fn receive_too_low(
         &mut self,
@@ -283,13 +284,13 @@ impl Session {
         Verdict::Handled
     }
 
-    /// Does nothing with a message.
+    /// Ignores a message, which gets this fate.
     fn leave(&mut self, fate: Fate) -> Verdict {
         self.fate = fate;
         Verdict::Handled
     }
 
-    /// An application message that we have had is shown once more, if nothing is wrong with it.
+    /// Shows an application message again that was received before, if the message has no fault.
     fn show_again(&mut self, message: &Message<'_>) -> Verdict {
         self.fate = Fate::Duplicate;
         match super::is_admin(message.msg_type()) || self.find_fault(message).is_err() {
@@ -298,15 +299,16 @@ impl Session {
         }
     }
 
-    /// Whether a TestReqID is longer than we echo.
+    /// Whether the TestReqID of a message is longer than a Heartbeat repeats.
     fn is_long_test(&self, message: &Message<'_>) -> bool {
         let id = message.get(tag::TEST_REQ_ID).unwrap_or_default();
         id.len() > self.config.limits.test_req_id_bytes
     }
 
-    /// Logout, answered whatever its MsgSeqNum. The gap it shows is asked for at the next Logon;
-    /// only where the sequence numbers are reset before that is it asked for now, before the answer. The peer,
-    /// which began, then has to close, and until it does its messages are accepted.
+    /// Handles a Logout. It is answered whatever its MsgSeqNum is. If it shows a gap, the missing messages are
+    /// requested at the next Logon. They are requested now, before the answer, only if the sequence numbers are reset
+    /// before the next Logon. In this case the peer has to close the connection, because it has begun to log out.
+    /// Until it does, its messages are accepted.
     ///
     /// # Source
     ///
@@ -337,7 +339,7 @@ impl Session {
             }
         }
         self.keep_served(number);
-        // The gap may have made no progress for too long: then the session has ended already.
+        // If the gap made no progress for too long, the session has ended already.
         let verdict = self.ask_for_gap(now, number, outbox);
         self.write_logout("", outbox);
         self.reset_due = true;
@@ -365,7 +367,7 @@ impl Session {
         }
     }
 
-    /// SequenceReset-Reset: its own MsgSeqNum is never checked, and never counted.
+    /// Handles a SequenceReset-Reset. Its own MsgSeqNum is neither checked nor counted.
     fn receive_sequence_reset(&mut self, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
         let found = self.find_fault(message);
         match found.and_then(|()| read_new_seq_no(message)) {
@@ -385,8 +387,8 @@ impl Session {
         Verdict::Handled
     }
 
-    /// A Reject of our own ResendRequest leaves the gap open: it is asked for again by the next
-    /// message above it, up to a limit.
+    /// Handles a Reject of our own ResendRequest, which leaves the gap open. The next message above the gap causes
+    /// another request, up to a limit.
     fn receive_reject_of_request(
         &mut self,
         now: Now,
@@ -409,15 +411,15 @@ impl Session {
         Some(self.refuse_session(now, &text, outbox))
     }
 
-    /// A ResendRequest above a gap was served: only its MsgSeqNum is kept.
+    /// Notes a ResendRequest above a gap that was answered. Only its MsgSeqNum is kept.
     pub(super) fn keep_served(&mut self, number: u64) {
-        // When it does not fit, it is asked for again.
+        // If there is no room for it, it will be requested again.
         let _ = self.held.keep(number, &[]);
     }
 
-    /// A MsgSeqNum above the expected one has arrived: asks for the missing messages, once, and again when
-    /// the gap makes no progress, until it has been asked often enough. Not while our reset is open: the peer
-    /// reads our Logon first, and would take old sequence numbers for new ones.
+    /// Handles a MsgSeqNum above the expected one: requests the missing messages once, and again when the gap makes
+    /// no progress, up to a limit. While our reset is not confirmed, nothing is requested. The peer reads our Logon
+    /// first, and would take old sequence numbers for new ones.
     pub(super) fn ask_for_gap(&mut self, now: Now, number: u64, outbox: &mut Outbox) -> Verdict {
         let Phase::LoggedOn(up) = &mut self.phase else {
             return Verdict::Handled;
@@ -444,7 +446,7 @@ impl Session {
         }
     }
 
-    /// The peer's ResendRequest shows a gap: ours follows when it is answered.
+    /// Notes a gap that the peer's ResendRequest shows. Our own ResendRequest follows after the answer.
     fn owe_request(&mut self, number: u64) {
         if let Phase::LoggedOn(up) = &mut self.phase {
             up.inbound = up.inbound.too_high_request(number);
@@ -462,8 +464,8 @@ impl Session {
         self.refuse_session(now, "", outbox)
     }
 
-    /// The fault if the message is not of this session or of this time. A value that is missing
-    /// or malformed is another matter, and comes later.
+    /// The fault if the message does not belong to this session or to this time. Values that are missing or malformed
+    /// are checked later.
     fn find_stranger<'a>(
         &self,
         now: Now,
@@ -476,8 +478,8 @@ impl Session {
         if stranger {
             return Some(Objection::to_message(RejectReason::CompIdProblem));
         }
-        // A resent message may still have the time of its first sending, and one that was held
-        // has been in time when it came.
+        // A resent message may still have the time of its first sending. A message that was kept was in time when it
+        // arrived.
         if self.was_held || marks.poss_dup {
             return None;
         }
@@ -507,7 +509,7 @@ impl Session {
         }
     }
 
-    /// BeginString and CompIDs are present and are ours.
+    /// Whether the message has BeginString and CompIDs, and they are those of this session.
     pub(super) fn is_of_this_session(&self, message: &Message<'_>) -> bool {
         let sender = message.get(tag::SENDER_COMP_ID);
         let target = message.get(tag::TARGET_COMP_ID);
@@ -523,7 +525,7 @@ impl Session {
         is(sender, &self.config.peer.comp_id) && is(target, &self.config.own.comp_id)
     }
 
-    /// A SubID or LocationID that both the session and the message have is the same.
+    /// Whether each SubID or LocationID that both the session and the message have is the same.
     #[cold]
     fn fits_other_ids(&self, message: &Message<'_>) -> bool {
         let (own, peer) = (&self.config.own, &self.config.peer);
@@ -546,8 +548,8 @@ impl Session {
         }
     }
 
-    /// OrigSendingTime(122) of a message with PossDupFlag(43). A SequenceReset needs none: it was
-    /// never sent before.
+    /// Checks OrigSendingTime(122) of a message with PossDupFlag(43). A SequenceReset needs no OrigSendingTime,
+    /// because it was never sent before.
     fn read_repetition<'a>(&self, message: &Message<'a>) -> Repetition<'a> {
         if message.msg_type() == b"4" {
             return Repetition::Fine;
@@ -566,7 +568,7 @@ impl Session {
     }
 }
 
-/// The message is on behalf of another firm, or delivered to one, and the peer may not do that.
+/// Checks that the message is not sent on behalf of another firm or for delivery to one.
 #[cold]
 fn check_on_behalf_of<'a>(message: &Message<'_>) -> Result<(), Objection<'a>> {
     match [tag::ON_BEHALF_OF_COMP_ID, tag::DELIVER_TO_COMP_ID]

@@ -1,4 +1,4 @@
-//! Rejects one message: session Rejects and BusinessMessageRejects.
+//! Rejects a message, by a session-level Reject or a BusinessMessageReject.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -11,18 +11,18 @@ use crate::dictionary::{RejectReason, ValidationFault};
 use crate::outbox::{Body, MsgSeqNumSource, Outbox};
 use crate::{Message, MessageLimit, Now, Refusal, Tag, tag};
 
-/// A fault of a message, and where it is.
+/// A fault of a message, and the place of the fault.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Objection<'a> {
     /// SessionRejectReason(373).
     pub reason: RejectReason,
     /// RefTagID(371).
     pub at: RefTag<'a>,
-    /// Text(58), unless a limit is exceeded.
+    /// Text(58) of the Reject. If a limit is exceeded, the text of the limit is used instead.
     pub text: &'a str,
-    /// A field is missing only because others say that it must be there.
+    /// Whether a field is missing that is required only because of other fields.
     pub conditional: bool,
-    /// The limit of ours that the message exceeds: Text(58) then names it.
+    /// Our limit that the message exceeds. Text(58) then names the limit.
     pub limit: Option<MessageLimit>,
 }
 
@@ -33,14 +33,14 @@ pub enum RefTag<'a> {
     None,
     /// The field's tag.
     Tag(Tag),
-    /// The text in place of the tag.
+    /// The text that stands in place of the tag.
     Text(&'a [u8]),
 }
 
 /// The text of BusinessRejectReason(380) = 5.
 const CONDITIONAL: &str = "Conditionally Required Field Missing";
 
-/// The longest text in place of a tag that we repeat.
+/// Maximum length of a text in place of a tag that the Reject repeats.
 const LONGEST_TAG: usize = 10;
 
 impl<'a> Objection<'a> {
@@ -102,7 +102,7 @@ impl<'a> Objection<'a> {
         let at = match fault.tag {
             Some(tag) => RefTag::Tag(tag),
             None if reason == RejectReason::NonDataValueIncludesDelimiter => {
-                // Bytes without a tag are taken for the rest of the value before them.
+                // Bytes without a tag count as the rest of the value before them.
                 let before = fault.index.checked_sub(1);
                 let field = before.and_then(|index| message.fields().get(index));
                 field.map_or(RefTag::None, |field| RefTag::Tag(field.tag))
@@ -118,7 +118,7 @@ impl<'a> Objection<'a> {
         }
     }
 
-    /// An objection to a message that exceeds a limit of ours.
+    /// An objection to a message that exceeds one of our limits.
     #[must_use]
     pub fn to_limit(reason: RejectReason, at: RefTag<'a>, limit: MessageLimit) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl<'a> Objection<'a> {
     }
 }
 
-/// The text before `=` of a field whose tag is not a number.
+/// The text before the `=` of a field whose tag is not a number.
 fn tag_text<'a>(message: &Message<'a>, field: usize) -> RefTag<'a> {
     let raw = match field.checked_add(1) {
         Some(after) => message.raw(field..after),
@@ -178,7 +178,7 @@ fn text_of(reason: RejectReason) -> &'static str {
     }
 }
 
-/// The last SessionRejectReason(373) that this version has, besides 99.
+/// The highest SessionRejectReason(373) that this version has, apart from 99.
 fn last_reason(version: BeginString) -> u8 {
     match version {
         BeginString::Fix40 | BeginString::Fix41 | BeginString::Fix42 => 11,
@@ -192,9 +192,9 @@ impl Session {
     ///
     /// # Source
     ///
-    /// FIX 4.4 Volume 2, Reject. Up to FIX 4.1 it has RefSeqNum(45) and Text(58) only; FIX 4.2 has
-    /// RefTagID(371), RefMsgType(372) and the reasons 0 to 11. An application message that lacks what
-    /// only other fields ask for gets a BusinessMessageReject(j), from FIX 4.2 on.
+    /// FIX 4.4 Volume 2, Reject. Up to FIX 4.1 a Reject only has RefSeqNum(45) and Text(58). FIX 4.2 has
+    /// RefTagID(371), RefMsgType(372) and the reasons 0 to 11. From FIX 4.2 on, an application message that lacks a
+    /// field which is required only because of other fields gets a BusinessMessageReject(j).
     pub(super) fn write_reject(
         &mut self,
         message: &Message<'_>,
@@ -253,9 +253,8 @@ impl Session {
         }
     }
 
-    /// The application rejects `message`: answers with the Reject or BusinessMessageReject
-    /// that the refusal names. Called after [`Session::receive`] said `Deliver`; the message is
-    /// counted already.
+    /// Rejects `message` for the application, with the Reject or BusinessMessageReject that the refusal names. Call
+    /// this after [`Session::receive`] has returned `Deliver`; the message has been counted by then.
     pub fn refuse(
         &mut self,
         _now: Now,
@@ -320,7 +319,7 @@ impl Session {
     }
 }
 
-/// Up to FIX 4.1 the text contains the tag.
+/// Writes Text(58). Up to FIX 4.1 it contains the tag.
 fn write_text_with_tag(objection: Objection<'_>, body: &mut Body<'_>) {
     let text = objection.sentence();
     match objection.at {
@@ -342,8 +341,8 @@ fn write_ref_seq_num(message: &Message<'_>, body: &mut Body<'_>) {
     }
 }
 
-/// A message that came for or from a third party is answered back along its way. FIX 4.0 has no
-/// locations.
+/// Writes the routing fields of an answer to a message that came from a third party or was meant for one. The answer
+/// takes the same way back. FIX 4.0 has no LocationIDs.
 fn write_reversed_route(message: &Message<'_>, version: BeginString, body: &mut Body<'_>) {
     const TURNED: [(Tag, Tag); 6] = [
         (tag::DELIVER_TO_COMP_ID, tag::ON_BEHALF_OF_COMP_ID),

@@ -1,4 +1,4 @@
-//! Answers the peer's ResendRequests, a few stored messages at a time.
+//! Answers the peer's ResendRequests, with a few stored messages at a time.
 
 use alloc::collections::VecDeque;
 use core::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use crate::outbox::{MsgSeqNumSource, Outbox};
 use crate::repeat::RepeatError;
 use crate::{Message, MessageLimit, Mono, Nanos, Now, Timestamp, tag};
 
-/// The peer's ResendRequests that are not answered yet.
+/// The peer's ResendRequests that have not been answered.
 #[derive(Debug)]
 pub struct Resend {
     serving: Serving,
@@ -30,7 +30,7 @@ enum Serving {
         at: u64,
         /// The last one.
         end: u64,
-        /// First MsgSeqNum of the admin messages that one gap fill will cover.
+        /// First MsgSeqNum of the admin messages that the next gap fill will cover.
         fill: Option<u64>,
     },
 }
@@ -43,21 +43,21 @@ struct Asked {
     since: Mono,
 }
 
-/// Outcome of a ResendRequest.
+/// What happens to a ResendRequest.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Admission {
     /// It will be answered.
     Accepted,
-    /// The same range waits already.
+    /// A request for the same range is already waiting.
     Waiting,
-    /// One of too many with the same BeginSeqNo(7), one after another.
+    /// There were too many consecutive requests with the same BeginSeqNo(7).
     TooManySimilar,
-    /// Too many others wait.
+    /// Too many other requests are waiting.
     TooManyWaiting,
 }
 
 impl Resend {
-    /// Nothing is asked for.
+    /// The state without any request.
     #[must_use]
     pub fn new(limits: &SessionLimits) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Resend {
         }
     }
 
-    /// Accepts a ResendRequest for messages that were all sent.
+    /// Accepts a ResendRequest for messages that have all been sent.
     pub fn admit(
         &mut self,
         now: Mono,
@@ -104,14 +104,14 @@ impl Resend {
         Admission::Accepted
     }
 
-    /// Forgets everything: the connection is closed or the sequence numbers were reset.
+    /// Drops all requests, because the connection is closed or the sequence numbers were reset.
     pub fn clear(&mut self) {
         self.serving = Serving::Idle;
         self.waiting.clear();
         self.last = None;
     }
 
-    /// The next stored MsgSeqNum to send.
+    /// The next MsgSeqNum to send.
     #[must_use]
     pub fn due(&self) -> Option<u64> {
         match self.serving {
@@ -132,13 +132,13 @@ impl Serving {
 }
 
 impl Session {
-    /// Answers a ResendRequest for this range. One that begins at our next message has nothing missing and
-    /// gets no answer; one that begins beyond it is rejected.
+    /// Answers a ResendRequest for this range. If it begins at our next MsgSeqNum, nothing is missing and there is no
+    /// answer. If it begins beyond that, it is rejected.
     ///
     /// # Source
     ///
-    /// FIX 4.4 Volume 2, message recovery: a request is for messages that were sent. A peer that asks beyond
-    /// them has counted messages that it never got: SessionRejectReason(373) = 5, value out of range.
+    /// FIX 4.4 Volume 2, message recovery: a ResendRequest is for messages that were sent. A peer that requests
+    /// others has counted messages that it never received: SessionRejectReason(373) = 5, value out of range.
     pub(super) fn serve(
         &mut self,
         now: Now,
@@ -180,7 +180,7 @@ impl Session {
         Verdict::Handled
     }
 
-    /// BeginSeqNo(7) and EndSeqNo(16) of a ResendRequest that is in order.
+    /// BeginSeqNo(7) and EndSeqNo(16) of a ResendRequest. They are checked.
     pub(super) fn read_resend_request<'a>(
         &mut self,
         message: &Message<'a>,
@@ -201,15 +201,16 @@ impl Session {
         Ok((begin, end))
     }
 
-    /// The MsgSeqNum of the stored message that [`Session::replay`] wants next; `None` when no
-    /// ResendRequest waits for its answer.
+    /// The MsgSeqNum of the stored message that [`Session::replay`] needs next; `None` when no ResendRequest waits
+    /// for its answer.
     #[must_use]
     pub fn replay_due(&self) -> Option<u64> {
         self.resend.due()
     }
 
-    /// The last MsgSeqNum of the current resend; `None` without one. New messages up to it must be written before the
-    /// resend, later ones after it: the peer must never see a new message with a MsgSeqNum that was resent.
+    /// The last MsgSeqNum of the current resend; `None` when no resend runs. A new message with a MsgSeqNum up to
+    /// this one must be written before the resend, a later one after it. The peer must never see a new message with a
+    /// MsgSeqNum that was resent.
     #[must_use]
     pub fn replay_end(&self) -> Option<u64> {
         match self.resend.serving {
@@ -218,14 +219,13 @@ impl Session {
         }
     }
 
-    /// Sends one stored message again, the one that [`Session::replay_due`] asks for, as it was sent
-    /// first. `None` for a MsgSeqNum of which nothing is stored. Admin messages, MsgSeqNums
-    /// without a message and order messages that are too old become gap fills, neighbours merged
-    /// into one.
+    /// Sends a stored message again. It is the message that [`Session::replay_due`] asks for, as it was first sent;
+    /// `None` when nothing is stored for this MsgSeqNum. Gap fills replace admin messages, MsgSeqNums without a
+    /// message, and order messages that are too old. Neighbouring gap fills are merged into one.
     ///
-    /// When the outbox has no room the same MsgSeqNum stays due; call again after it was emptied.
+    /// When the outbox has no room, the same MsgSeqNum stays due. Call this again after the outbox was emptied.
     ///
-    /// Answers whether this was the last one of its ResendRequest.
+    /// Returns whether this was the last message of its ResendRequest.
     pub fn replay(&mut self, now: Now, stored: Option<&[u8]>, outbox: &mut Outbox) -> bool {
         let Serving::Busy { at, end, fill } = self.resend.serving else {
             return false;
@@ -272,12 +272,12 @@ impl Session {
         true
     }
 
-    /// The peer's ResendRequest that showed a gap is answered: now ours is written.
+    /// Writes our own ResendRequest, after the ResendRequest of the peer that showed a gap was answered.
     ///
     /// # Source
     ///
-    /// FIX 4.4 Volume 2, message recovery, ResendRequest with a MsgSeqNum too high: the resend comes first, our own
-    /// ResendRequest after it.
+    /// FIX 4.4 Volume 2, message recovery, ResendRequest with a MsgSeqNum too high: the resend comes first, and our
+    /// own ResendRequest comes after it.
     pub(super) fn ask_what_is_owed(&mut self, outbox: &mut Outbox) {
         if self.resend.due().is_some() || self.reset_open {
             return;
@@ -292,7 +292,8 @@ impl Session {
         }
     }
 
-    /// A SequenceReset-GapFill for `from` up to `next`, exclusive; false when it did not fit.
+    /// Writes a SequenceReset-GapFill for the MsgSeqNums from `from` up to `next`, which is excluded. False when
+    /// there was no room for it.
     fn write_gap_fill(&mut self, now: Now, from: u64, next: u64, outbox: &mut Outbox) -> bool {
         let time = self.stamp.format(now.wall, self.config.precision);
         let mut body = outbox.begin_admin(self.id, b"4", MsgSeqNumSource::Fixed(from));
@@ -303,7 +304,7 @@ impl Session {
         body.finish().is_ok()
     }
 
-    /// Whether this stored message is one of the application that [`Session::replay`] would send again.
+    /// Whether a stored message is an application message that [`Session::replay`] would send again.
     #[must_use]
     pub fn would_repeat(&self, now: Now, stored: &[u8]) -> bool {
         stored_field(stored, b"35").is_some_and(|msg_type| {
@@ -315,7 +316,7 @@ impl Session {
         stored_field(stored, b"35").is_some_and(|msg_type| self.repeats(now, msg_type, stored))
     }
 
-    /// The same for a message whose MsgType(35) was read.
+    /// As [`would_repeat`](Self::would_repeat), for a message whose MsgType(35) was already read.
     fn repeats(&self, now: Timestamp, msg_type: &[u8], stored: &[u8]) -> bool {
         if super::is_admin(msg_type) {
             return msg_type == b"3" && self.config.resend_rejects;
@@ -333,13 +334,13 @@ impl Session {
     }
 }
 
-/// How long ago; nothing for a moment that is still to come.
+/// The time since `sent`; zero for a time in the future.
 fn age(now: Timestamp, sent: Timestamp) -> Nanos {
     Nanos(u64::try_from(now.0.saturating_sub(sent.0)).unwrap_or(0))
 }
 
-/// A field of the header of a message that we have written: MsgType and SendingTime come before
-/// anything that could hold SOH.
+/// The value of a header field of a message that we have written. In such a message MsgType and SendingTime come
+/// before any field that could contain SOH.
 fn stored_field<'a>(stored: &'a [u8], tag: &[u8]) -> Option<&'a [u8]> {
     stored
         .split(|&byte| byte == crate::SOH)
@@ -347,7 +348,7 @@ fn stored_field<'a>(stored: &'a [u8], tag: &[u8]) -> Option<&'a [u8]> {
         .find_map(|field| field.strip_prefix(tag)?.strip_prefix(b"="))
 }
 
-/// Messages that enter, change or cancel orders: late, they do harm.
+/// Whether messages of this type enter, change or cancel orders. If they arrive late, they do harm.
 fn is_order(msg_type: &[u8]) -> bool {
     matches!(
         msg_type,

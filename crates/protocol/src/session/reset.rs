@@ -1,4 +1,4 @@
-//! Sequence number resets that the peer has to confirm.
+//! Resets of sequence numbers that the peer has to confirm.
 //!
 //! ```text
 //!                 we ask: Session::reset, ResetOnLogon
@@ -8,9 +8,9 @@
 //!      +------ or its MsgSeqNum 1 after our Logon ----------+
 //! ```
 //!
-//! While it is open it is unknown which sequence numbers the peer has. Inside the session that was logged
-//! on when we asked, its messages with the old ones are accepted. On a later connection they are not: their
-//! order is unknown, and what they resend has been delivered.
+//! While a reset is open, nobody knows which sequence numbers the peer has. Within the session that was logged on
+//! when we asked for the reset, messages of the peer with old sequence numbers are accepted. On a later connection
+//! they are not accepted, because their order is unknown and what they resend has already been delivered.
 
 use super::Session;
 use super::config::BeginString;
@@ -22,8 +22,8 @@ use crate::outbox::Outbox;
 use crate::{Message, Now, tag};
 
 impl Session {
-    /// Whether [`Session::reset`] can be carried out now: not while another exchange is open, and not
-    /// while logged on in FIX 4.0, which has no ResetSeqNumFlag(141).
+    /// Whether [`Session::reset`] can be carried out now. It cannot while another exchange is open. In FIX 4.0, which
+    /// has no ResetSeqNumFlag(141), it cannot while the session is logged on.
     #[must_use]
     pub fn can_reset(&self) -> bool {
         match self.phase {
@@ -36,10 +36,10 @@ impl Session {
         }
     }
 
-    /// Resets both sequence numbers to 1. While logged on, a Logon with ResetSeqNumFlag(141) asks
-    /// the peer to do the same, and so does each next Logon of ours, in either role, until the peer has
-    /// confirmed it. Without a connection only our side restarts. Does nothing when
-    /// [`Session::can_reset`] says no.
+    /// Resets both sequence numbers to 1. While the session is logged on, it sends a Logon with ResetSeqNumFlag(141)
+    /// that asks the peer to do the same. Every later Logon of ours, in either role, asks too, until the peer has
+    /// confirmed the reset. Without a connection, only our side is reset. Does nothing when [`Session::can_reset`] is
+    /// false.
     pub fn reset(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
         match self.phase {
             Phase::Down => self.reset_numbers(),
@@ -56,8 +56,8 @@ impl Session {
         Verdict::Handled
     }
 
-    /// Whether a message that is given while it has no connection would never be sent: its sequence number is
-    /// lost in a reset at the next Logon, or it is gap-filled when the peer asks for it.
+    /// Whether, and why, a message would never be sent if it were written while the session has no connection. Its
+    /// sequence number is lost in a reset at the next Logon, or the message is gap-filled when the peer requests it.
     #[must_use]
     pub fn loses_what_waits(&self) -> Option<Loss> {
         if self.config.reset_on.logon || self.announces_reset() {
@@ -78,12 +78,12 @@ impl Session {
         self.resend.clear();
     }
 
-    /// Whether our next Logon asks the peer to restart. FIX 4.0 has no field that says so.
+    /// Whether our next Logon asks the peer to reset. FIX 4.0 has no field for this.
     pub(super) fn announces_reset(&self) -> bool {
         self.reset_open && self.config.begin_string > BeginString::Fix40
     }
 
-    /// Our Logon with ResetSeqNumFlag(141) is written: the peer has the logon timeout to confirm it.
+    /// Notes that our Logon with ResetSeqNumFlag(141) is written. The peer must confirm it within the logon timeout.
     fn await_confirmation(&mut self, now: Now) {
         let until = now.mono + self.config.logon_timeout;
         if let Phase::LoggedOn(up) = &mut self.phase {
@@ -91,9 +91,9 @@ impl Session {
         }
     }
 
-    /// An acceptor accepts a Logon that knows nothing of our reset, whatever its MsgSeqNum, and asks in its
-    /// answer. Public engines then reset as an initiator, and log on once more with MsgSeqNum 1; one that
-    /// does not has a TestRequest to answer with MsgSeqNum 1.
+    /// Accepts, as an acceptor, a Logon that shows nothing of our reset. Its MsgSeqNum may be any number. Our answer
+    /// asks for the reset. Public engines in the role of initiator then reset, and log on again with MsgSeqNum 1. A
+    /// peer that does not do so must answer a TestRequest with MsgSeqNum 1.
     pub(super) fn ask_in_answer(&mut self, now: Now, terms: &Terms, outbox: &mut Outbox) {
         let heart_bt_int_seconds = self.heart_bt_int(terms);
         self.write_logon(heart_bt_int_seconds, true, 1, terms.appl_ver_id, outbox);
@@ -103,8 +103,8 @@ impl Session {
         self.await_confirmation(now);
     }
 
-    /// A message while our reset is open: the peer may confirm it by a Logon, or just by MsgSeqNum 1 (QuickFIX/Go
-    /// as an initiator writes no second Logon). `None`: the message is looked at as usual.
+    /// Handles a message while our reset is open. The peer may confirm the reset by a Logon, or only by MsgSeqNum 1,
+    /// because QuickFIX/Go as an initiator writes no second Logon. `None` when the message must be handled as usual.
     #[cold]
     pub(super) fn receive_unconfirmed(
         &mut self,
@@ -129,7 +129,7 @@ impl Session {
         (is_old && !looked_at).then_some(Verdict::Handled)
     }
 
-    /// The peer has reset: its next message has MsgSeqNum 1.
+    /// Notes that the peer has reset: its next message has MsgSeqNum 1.
     fn confirm_reset(&mut self) {
         self.reset_open = false;
         self.next_in = 1;
@@ -142,8 +142,8 @@ impl Session {
         }
     }
 
-    /// A Logon with ResetSeqNumFlag(141) = Y inside a session, or the answer to ours. Both sequence numbers
-    /// restart.
+    /// Handles a Logon with ResetSeqNumFlag(141) = Y within a session, or the answer to our own. Both sequence
+    /// numbers are reset.
     pub(super) fn receive_reset(
         &mut self,
         now: Now,
@@ -166,7 +166,7 @@ impl Session {
         };
         let heart_bt_int_seconds = self.heart_bt_int(&terms);
         if self.reset_open {
-            // The answer to ours, which has restarted what we send.
+            // This is the answer to our own Logon, which has reset what we send.
             self.confirm_reset();
         } else {
             self.reset_numbers();

@@ -1,4 +1,4 @@
-//! Assigns MsgSeqNum, header and trailer to a message.
+//! Gives a message its MsgSeqNum, header and trailer.
 
 use super::Session;
 use super::phase::Phase;
@@ -6,15 +6,15 @@ use crate::outbox::{AdminOut, MsgSeqNumSource, Outbox};
 use crate::{Now, tag};
 
 impl Session {
-    /// Gives a message its MsgSeqNum, header and trailer. Called for every new entry of this session,
-    /// in order, right after the call that wrote it.
+    /// Gives a message its MsgSeqNum, header and trailer. Call this for every new entry of this session, in order,
+    /// directly after the call that has written the entry.
     pub fn seal(&mut self, now: Now, outbox: &mut Outbox, index: usize) {
         let number = self.number(now, outbox, index);
         let time = self.stamp.format(now.wall, self.config.precision);
         outbox.seal(index, &self.header, number, time);
     }
 
-    /// The same for an admin message, whose fields `change` may change first.
+    /// As [`seal`](Self::seal), for an admin message. `change` may change its fields first.
     pub fn seal_changed(
         &mut self,
         now: Now,
@@ -28,7 +28,7 @@ impl Session {
         outbox.seal(index, &self.header, number, time);
     }
 
-    /// The MsgSeqNum that a message gets; it is used from now on.
+    /// The MsgSeqNum that a message gets. From now on this MsgSeqNum is in use.
     #[inline(always)]
     fn number(&mut self, now: Now, outbox: &mut Outbox, index: usize) -> u64 {
         let entry = outbox.entries()[index];

@@ -1,11 +1,11 @@
-//! Inbound sequence numbers: in sequence, above a gap, or already received.
+//! Inbound sequence numbers: in sequence, above a gap, or received before.
 
 use crate::{Mono, Nanos};
 
-/// The largest MsgSeqNum(34) and NewSeqNo(36) that we accept: there is room to count on from it.
+/// The largest MsgSeqNum(34) and NewSeqNo(36) that we accept. There are enough numbers above it for counting on.
 pub const MAX_SEQ_NUM: u64 = 999_999_999_999_999_999;
 
-/// Reads a sequence number: digits only, leading zeros allowed, at most [`MAX_SEQ_NUM`].
+/// Reads a sequence number. It consists of digits, may have zeros in front, and is at most [`MAX_SEQ_NUM`].
 #[must_use]
 pub fn parse(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
@@ -26,9 +26,9 @@ pub fn parse(text: &[u8]) -> Option<u64> {
 pub enum SequencePlace {
     /// The next one.
     Expected,
-    /// Something before it is missing.
+    /// A message before this one is missing.
     TooHigh,
-    /// We have had it.
+    /// This MsgSeqNum was received before.
     TooLow,
 }
 
@@ -44,7 +44,7 @@ impl SequencePlace {
     }
 }
 
-/// A ResendRequest to write: both ends inclusive; `end` is `None` for "and all after it".
+/// A ResendRequest to write. Both ends are included. An `end` of `None` means "this message and all after it".
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ResendRequest {
     /// BeginSeqNo(7).
@@ -53,33 +53,33 @@ pub struct ResendRequest {
     pub end: Option<u64>,
 }
 
-/// How we ask for what is missing.
+/// How we request missing messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Manner {
-    /// Messages that one ResendRequest asks for; `None`: all that are missing.
+    /// Maximum number of messages that one ResendRequest asks for; `None` for all that are missing.
     pub chunk: Option<u64>,
-    /// EndSeqNo(16) is the last missing MsgSeqNum, not "and all after it".
+    /// Whether EndSeqNo(16) is the last missing MsgSeqNum. Otherwise it means "this message and all after it".
     pub closed: bool,
-    /// Every MsgSeqNum above the gap asks again.
+    /// Whether every MsgSeqNum above the gap causes another request.
     pub redundant: bool,
-    /// How long a gap may make no progress until it is asked for again; doubled each time.
+    /// How long a gap may make no progress before it is requested again. The time doubles with each request.
     pub patience: Nanos,
-    /// How often we ask from the same MsgSeqNum on.
+    /// Maximum number of requests that begin at the same MsgSeqNum.
     pub attempts: u32,
 }
 
-/// The action after a MsgSeqNum above the expected one.
+/// What to do after a MsgSeqNum above the expected one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Next {
-    /// It has been asked for, or will be.
+    /// Nothing: the missing messages were requested, or will be.
     Wait,
     /// Write this ResendRequest.
     Ask(ResendRequest),
-    /// We have asked often enough: the session cannot go on.
+    /// End the session, because the missing messages were requested often enough.
     GiveUp,
 }
 
-/// The gap in the peer's messages; meaningful only while logged on.
+/// The gap in the messages of the peer. It has a meaning only while logged on.
 ///
 /// ```text
 ///             a MsgSeqNum too high               the last missing one arrives
@@ -100,34 +100,35 @@ pub enum Inbound {
     Gap(Gap),
 }
 
-/// The missing messages: from the expected MsgSeqNum up to `last`.
+/// The missing messages, from the expected MsgSeqNum up to `last`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Gap {
-    /// The highest MsgSeqNum that was missing when we noticed.
+    /// The highest missing MsgSeqNum when the gap was noticed.
     last: u64,
-    /// How often we have asked from the same MsgSeqNum on.
+    /// Number of requests so far that begin at the same MsgSeqNum.
     attempts: u32,
-    /// The expected MsgSeqNum at the last look at it, and when it was first seen there; 0 when
-    /// there was no look since we asked.
+    /// The expected MsgSeqNum at the last check of progress, and the time at which it was first found there. It is 0
+    /// when there was no check after our last request.
     stands_at: (u64, Mono),
     state: Asked,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Asked {
-    /// The peer knows from our Logon (789), and resends by itself.
+    /// Our Logon (789) has told the peer, which resends the messages by itself.
     ByLogon,
-    /// Our ResendRequest is written; its MsgSeqNum is known once it is sealed.
+    /// Our ResendRequest is written. Its MsgSeqNum is known after it was sealed.
     Written { upto: u64, number: Option<u64> },
     /// The peer has rejected our ResendRequest.
     Refused,
-    /// A ResendRequest of the peer showed the gap: it is answered first.
+    /// A ResendRequest of the peer showed the gap. It is answered before we request the missing messages.
     Owed,
 }
 
 impl Inbound {
-    /// A message with MsgSeqNum `number` arrived at `now` although `expected` is missing. Asks once per gap,
-    /// and again when the gap has made no progress for the patience, doubled with each time.
+    /// Handles a message with MsgSeqNum `number` that arrived at `now`, although `expected` is missing. Each gap is
+    /// requested once. It is requested again when it made no progress for the `patience` of `manner`, which doubles
+    /// each time.
     #[must_use]
     pub fn too_high(self, now: Mono, number: u64, expected: u64, manner: Manner) -> (Self, Next) {
         let Self::Gap(gap) = self else {
@@ -160,8 +161,8 @@ impl Inbound {
         }
     }
 
-    /// A ResendRequest with MsgSeqNum `number` arrived although something before it is missing: the peer's
-    /// wish is served first, and ours written by [`Inbound::resent`].
+    /// Handles a ResendRequest with MsgSeqNum `number` that arrived although a message before it is missing. It is
+    /// answered first; [`Inbound::resent`] then asks for our own ResendRequest.
     #[must_use]
     pub fn too_high_request(self, number: u64) -> Self {
         match self {
@@ -175,7 +176,7 @@ impl Inbound {
         }
     }
 
-    /// The messages that the peer requested are written: now it is our turn.
+    /// Handles that the messages are written which the peer requested. Now we can request what is missing.
     #[must_use]
     pub fn resent(self, expected: u64, manner: Manner) -> (Self, Next) {
         match self {
@@ -198,7 +199,7 @@ impl Inbound {
         }
     }
 
-    /// The peer has learnt from our Logon which messages are missing below `number`.
+    /// The state after our Logon has told the peer which messages below `number` are missing.
     #[must_use]
     pub fn asked_by_logon(number: u64) -> Self {
         Self::Gap(Gap {
@@ -209,7 +210,8 @@ impl Inbound {
         })
     }
 
-    /// `expected` is the next MsgSeqNum now. A chunk that is complete asks for the next one.
+    /// Handles progress: `expected` is now the next MsgSeqNum. When one part of the gap is complete, the next part is
+    /// requested.
     #[must_use]
     pub fn advanced(self, expected: u64, manner: Manner) -> (Self, Next) {
         match self {
@@ -224,7 +226,7 @@ impl Inbound {
         }
     }
 
-    /// The highest MsgSeqNum that is missing.
+    /// The highest missing MsgSeqNum.
     #[must_use]
     pub fn last_missing(self) -> Option<u64> {
         match self {
@@ -233,7 +235,7 @@ impl Inbound {
         }
     }
 
-    /// Our ResendRequest got its MsgSeqNum.
+    /// Notes the MsgSeqNum that our ResendRequest got.
     #[must_use]
     pub fn sealed(self, request: u64) -> Self {
         match self {
@@ -253,8 +255,8 @@ impl Inbound {
         }
     }
 
-    /// The peer rejected our message `number`. Says how often it has refused to fill this gap, when
-    /// that message was the ResendRequest for it.
+    /// Handles the peer's Reject of our message `number`. If this message was the ResendRequest for the gap, returns
+    /// how many requests for it were made.
     #[must_use]
     pub fn rejected(self, number: u64) -> (Self, Option<u32>) {
         match self {
@@ -277,7 +279,7 @@ impl Inbound {
 }
 
 impl Gap {
-    /// How long it may make no progress after this many attempts.
+    /// How long the gap may make no progress after this number of requests.
     fn pause(self, patience: Nanos) -> Nanos {
         let doublings = self.attempts.saturating_sub(1).min(16);
         Nanos(patience.0.saturating_mul(1 << doublings))

@@ -5,9 +5,9 @@ use super::{Session, is_admin};
 use crate::Message;
 
 impl Session {
-    /// Whether this message, which was received last and gave this verdict, is an admin message that the
-    /// session has acted on: the application is shown it, once. Not one that was rejected, that waits above a
-    /// gap or was received before, and nothing from anybody but the session's peer.
+    /// Whether the application is shown this message, which was the last one received and gave this verdict. An admin
+    /// message on which the session has acted is shown, and each only once. A message is not shown if it was
+    /// rejected, waits above a gap, was received before, or does not come from the session's peer.
     #[must_use]
     pub fn shows(&self, message: &Message<'_>, verdict: Verdict) -> bool {
         let msg_type = message.msg_type();
@@ -17,7 +17,7 @@ impl Session {
         match verdict {
             Verdict::LoggedOn | Verdict::Replay | Verdict::Rejected => true,
             Verdict::Handled => !self.overlooks(msg_type),
-            // The Logout shows a gap that stays open, or the Reject is about our request to fill it.
+            // Either the Logout shows a gap that stays open, or the Reject is for our request to fill a gap.
             Verdict::Ended { reject_sent: false } => {
                 matches!(msg_type, b"3" | b"5") && self.is_of_this_session(message)
             }
@@ -32,8 +32,8 @@ impl Session {
         }
     }
 
-    /// Whether messages of this type with old sequence numbers are ignored, since the peer has not
-    /// confirmed our reset.
+    /// Whether messages of this type with old sequence numbers are ignored, because the peer has not confirmed our
+    /// reset.
     fn overlooks(&self, msg_type: &[u8]) -> bool {
         self.reset_open && self.next_in() == 1 && !matches!(msg_type, b"5" | b"A")
     }

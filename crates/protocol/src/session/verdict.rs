@@ -1,95 +1,95 @@
-//! Verdicts: what the engine has to do after a call of the session.
+//! Verdicts: what the engine has to do after it has called the session.
 
 use core::fmt;
 
 use crate::Nanos;
 
-/// Result of a call, and what the engine has to do after it has sealed and sent what the session wrote.
+/// Result of a call. The engine does what it says after it has sealed and sent what the session has written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 pub enum Verdict {
     /// Nothing more.
     Handled,
-    /// The Logons are exchanged. [`Session::replay_due`](crate::Session::replay_due) says whether the peer
-    /// has asked in its Logon for something to be resent.
+    /// The Logons have been exchanged. [`Session::replay_due`](crate::Session::replay_due) tells whether the peer has
+    /// requested messages in its Logon.
     LoggedOn,
     /// The message was answered with a Reject.
     RejectSent,
     /// Give the message to the application.
     Deliver,
-    /// Show the message to the application as a possible duplicate: it is marked so
-    /// (PossDupFlag), its MsgSeqNum was counted long ago. Only with
+    /// Show the message to the application as a possible duplicate. It is marked as one (PossDupFlag), and its
+    /// MsgSeqNum was counted before. This only happens with
     /// [`Config::deliver_poss_dups`](super::Config::deliver_poss_dups).
     Duplicate,
-    /// The peer rejects, in sequence, a message of ours: notify the application.
+    /// The peer has rejected one of our messages. This Reject is in sequence. Tell the application about it.
     Rejected,
-    /// Feed stored messages to [`Session::replay`](crate::Session::replay), as
+    /// Pass stored messages to [`Session::replay`](crate::Session::replay), as
     /// [`Session::replay_due`](crate::Session::replay_due) asks for them.
     Replay,
-    /// The session is over: our Logout is written, and the connection stays for the peer's.
+    /// The session has ended: our Logout is written, and the connection stays open for the peer's Logout.
     Ended {
-        /// Before the Logout the message was answered with a Reject.
+        /// Whether the message was answered with a Reject before the Logout.
         reject_sent: bool,
     },
-    /// Write the contents of the outbox, then close the connection and drop its
-    /// unread bytes. [`Session::disconnected`](crate::Session::disconnected) comes next.
+    /// Write what is in the outbox, then close the connection and drop its unread bytes.
+    /// [`Session::disconnected`](crate::Session::disconnected) must be called next.
     Disconnect(DisconnectReason),
 }
 
-/// How the log shows a message that arrived, beside its effects.
+/// What happened to a message that arrived, for the log. Effects of the message are not part of it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Fate {
     /// The session acted on it.
     #[default]
     Taken,
-    /// The MsgSeqNum is above the expected one: the message is queued until the gap is filled.
+    /// The MsgSeqNum is above the expected one. The message is kept until the gap is filled.
     Queued {
         /// That MsgSeqNum.
         number: u64,
     },
-    /// A message with its MsgSeqNum was received before.
+    /// A message with the same MsgSeqNum was received before.
     Duplicate,
-    /// Nothing came of it: the session is being ended, or the queue has no room for it.
+    /// The message had no effect, because the session is ending or there is no room to keep it.
     Ignored,
 }
 
 /// Why a message that waits for a Logon is never sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Loss {
-    /// The sequence numbers are reset before or at the Logon.
+    /// The sequence numbers are reset before the Logon or by it.
     Reset,
-    /// Messages are not resent: the peer gets a gap fill.
+    /// Messages are not resent. The peer gets a gap fill.
     GapFill,
 }
 
-/// Why a connection ends. For the log and the counters.
+/// Why a connection ends, for the log and the counters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DisconnectReason {
-    /// No complete Logon in time.
+    /// No complete Logon arrived in time.
     LogonTimeout,
     /// The first message was not a Logon.
     NotALogon,
-    /// The first bytes were garbled.
+    /// The connection began with garbled bytes.
     GarbledLogon,
-    /// The Logon's BeginString, CompIDs, MsgSeqNum or SendingTime do not match the session.
+    /// BeginString, CompIDs, MsgSeqNum or SendingTime of the Logon do not fit the session.
     NotThisSession,
-    /// SendingTime of the Logon is too far from our clock.
+    /// SendingTime of the Logon differs too much from our clock.
     LogonSendingTime {
-        /// Nanoseconds ahead of our clock; less than 0: behind our clock.
+        /// Nanoseconds by which it is ahead of our clock. A negative number means behind our clock.
         ahead: i64,
-        /// The greatest allowed difference.
+        /// The largest difference that is allowed.
         most: Nanos,
     },
-    /// SendingTime of the Logon is missing, or not a valid time.
+    /// The Logon has no SendingTime, or its SendingTime is not a valid time.
     LogonWithoutSendingTime,
-    /// Username or Password are wrong.
+    /// Username or Password is wrong.
     Credentials,
-    /// A FIXT Logon without DefaultApplVerID.
+    /// A FIXT Logon has no DefaultApplVerID.
     NoDefaultApplVerId,
-    /// We refused the Logon; a Logout with the reason was written.
+    /// We refused the Logon, and wrote a Logout with the reason.
     LogonRefused,
-    /// The application refused the Logon; a Logout with the reason was written.
+    /// The application refused the Logon, and a Logout with the reason was written.
     RefusedByApplication,
     /// The peer answered our Logon with a Logout.
     RefusedByPeer,
@@ -99,9 +99,9 @@ pub enum DisconnectReason {
     LogoutTimeout,
     /// The peer did not respond to our TestRequest.
     PeerSilent,
-    /// The peer violated the protocol while our reset was not confirmed; a Logout was written.
+    /// The peer violated the protocol while it had not confirmed our reset. A Logout was written.
     PeerAtFault,
-    /// A message came while no connection was open for this session.
+    /// A message arrived while this session had no connection.
     NotConnected,
 }
 

@@ -1,25 +1,24 @@
-//! Parses timestamps in a row: nearly all are in the minute of the previous one.
+//! Parses many timestamps one after the other. Nearly all of them are in the minute of the previous one.
 
 use super::{TimeError, Timestamp, digits, fraction, split_timestamp};
 
-/// Reads timestamps, and keeps the minute of the last good one: for a text that begins with the same
-/// minute only seconds and fraction are left to look at. What it says of a text never depends on what
-/// it has read before.
+/// Reads timestamps, and keeps the minute of the last valid one. If a text begins with the same minute, only seconds
+/// and fraction are examined. The result for a text never depends on the texts that were read before.
 #[derive(Clone, Debug)]
 pub struct LastMinute {
-    /// `YYYYMMDD` as a number; 0, which no text is, before there is one.
+    /// The date `YYYYMMDD` as a number. It is 0, which no text has, until a time was read.
     date: u64,
-    /// `-HH:MM:` as a number.
+    /// The text `-HH:MM:` as a number.
     minute: u64,
-    /// When it begins, in seconds since 1970.
+    /// When this minute begins, in seconds since 1970.
     seconds: i64,
 }
 
-/// The bytes of `-HH:MM:` among eight.
+/// The bits of `-HH:MM:` in a word of eight bytes.
 const MINUTE: u64 = u64::MAX >> 8;
 
 impl LastMinute {
-    /// Knows no minute yet.
+    /// A reader that does not know a minute yet.
     pub const fn new() -> Self {
         Self {
             date: 0,
@@ -28,11 +27,11 @@ impl LastMinute {
         }
     }
 
-    /// As [`Timestamp::parse`].
+    /// Reads a time as [`Timestamp::parse`] does.
     ///
     /// # Errors
     ///
-    /// Those of [`Timestamp::parse`].
+    /// The errors of [`Timestamp::parse`].
     #[inline]
     pub fn parse(&mut self, text: &[u8]) -> Result<Timestamp, TimeError> {
         let (seconds, nanos) = self.split(text)?;
@@ -53,7 +52,7 @@ impl LastMinute {
         }
     }
 
-    /// Second and nanoseconds of a good text of the minute we know.
+    /// Second and nanoseconds of a valid text in the known minute.
     #[inline]
     fn behind_minute(&self, text: &[u8]) -> Option<(u32, u32)> {
         if text.len() < 17 || words(text)? != (self.date, self.minute) {
@@ -61,7 +60,7 @@ impl LastMinute {
         }
         let second = digits(text, 15, 2).ok().filter(|second| *second <= 60)?;
         let nanos = match text[17..] {
-            // Milliseconds are what most peers write.
+            // Most peers write milliseconds.
             [b'.', a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
                 let [a, b, c] = [a, b, c].map(|digit| u32::from(digit - b'0'));
                 (a * 100 + b * 10 + c) * 1_000_000
@@ -91,7 +90,7 @@ impl Default for LastMinute {
     }
 }
 
-/// Date and minute that the text begins with.
+/// The date and the minute with which the text begins.
 #[inline]
 fn words(text: &[u8]) -> Option<(u64, u64)> {
     let (date, rest) = text.split_first_chunk()?;

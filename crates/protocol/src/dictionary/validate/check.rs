@@ -1,4 +1,4 @@
-//! Validation rules of a field, in the form that the pass reads.
+//! Validation rules of a field, in the form that the validation pass reads.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -8,7 +8,7 @@ use crate::dictionary::{DataType, FieldDef, OtherValues, set};
 use crate::tag;
 use crate::time::LastMinute;
 
-/// A part of a message, in the order of the wire.
+/// A part of a message. The order is that of the message.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum MessagePart {
     /// The standard header.
@@ -19,12 +19,13 @@ pub enum MessagePart {
     Trailer,
 }
 
-/// Validation data of a field, in one place.
+/// All validation data of a field.
 #[derive(Clone, Debug)]
 pub(in crate::dictionary) struct Check {
-    /// The values of one character, a bit for each.
+    /// The listed values of one character, one bit for each.
     letters: [u64; 2],
-    /// Values of two to eight bytes as numbers: a hash table with open addressing, 0 where free.
+    /// The listed values of two to eight bytes as numbers. This is a hash table with open addressing; free places are
+    /// 0.
     words: Box<[u64]>,
     look: Look,
     pub kind: DataType,
@@ -33,7 +34,7 @@ pub(in crate::dictionary) struct Check {
     pub of_transport: bool,
 }
 
-/// How the quick check of a value is made.
+/// How a value is checked quickly.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Look {
     /// Any text is valid.
@@ -42,13 +43,13 @@ enum Look {
     Listed,
     Timestamp,
     Decimal,
-    /// Only digits are valid.
+    /// Only values of digits are valid.
     Digits,
-    /// Digits are valid, also with a minus before them.
+    /// Values of digits are valid, also with a minus in front.
     Int,
     /// The type of the field decides.
     Kind,
-    /// The field counts the entries of a group, which come with it.
+    /// The field counts the entries of a group, which are checked together with it.
     Group,
 }
 
@@ -80,14 +81,14 @@ impl Check {
             }
         }
         let look = match field.kind {
-            // The table of messages says which types there are.
+            // The table of messages tells which types exist.
             _ if field.tag == tag::MSG_TYPE => Look::Any,
             _ if !field.values.is_empty() && field.others != OtherValues::Any => Look::Listed,
             DataType::UtcTimestamp => Look::Timestamp,
             kind if kind.is_decimal() => Look::Decimal,
             DataType::Length | DataType::SeqNum | DataType::TagNum => Look::Digits,
             DataType::Int | DataType::NumInGroup => Look::Int,
-            // Only types of text take this.
+            // Only text types accept this value.
             kind if kind.accepts(b"\x02 ") => Look::Any,
             _ => Look::Kind,
         };
@@ -127,14 +128,14 @@ impl Check {
         self.look == Look::Listed
     }
 
-    /// Whether every value that is not empty is valid.
+    /// Whether every value is valid that is not empty.
     #[inline(always)]
     pub fn takes_any(&self) -> bool {
         self.look == Look::Any
     }
 
-    /// Whether a value is certainly valid. False also for some valid values that need a closer look: several values in
-    /// one, values of more than eight bytes, and counts of groups.
+    /// Whether a value is certainly valid. The result is false also for some valid values that must be examined
+    /// further. These are several values in one, values of more than eight bytes, and counts of groups.
     #[inline(always)]
     pub fn takes(&self, text: &[u8], times: &mut LastMinute) -> bool {
         match (self.look, text) {
@@ -167,7 +168,8 @@ impl Check {
     }
 }
 
-/// Up to eight bytes as one number; `None` for more, and for those whose end it would not show.
+/// A text of at most eight bytes as one number. `None` for a longer text, and for a text whose end the number would
+/// not show.
 #[inline]
 fn word(text: &[u8]) -> Option<u64> {
     if text.len() > 8 || text.last().is_none_or(|&last| last == 0) {
@@ -180,8 +182,7 @@ fn word(text: &[u8]) -> Option<u64> {
     )
 }
 
-/// The place of the number in the table, or the free place for it. The table is never
-/// more than half full.
+/// The place of a number in the table, or the free place for it. At least half of the table is free.
 #[inline]
 fn place(words: &[u64], word: u64) -> usize {
     let mask = words.len() - 1;

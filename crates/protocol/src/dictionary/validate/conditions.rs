@@ -29,7 +29,7 @@ impl Term {
 }
 
 impl ConditionalRequirement {
-    /// Whether these fields include the required field; groups among them are not searched.
+    /// Whether the required field is among these fields. Groups among them are not searched.
     fn is_met<'a>(
         &self,
         dictionary: &Dictionary,
@@ -55,8 +55,8 @@ impl ConditionalRequirement {
     }
 }
 
-/// The first field that a condition requires and that is missing. Cost is linear in the fields of the message for each
-/// of its conditions; nothing is allocated.
+/// The first missing field that a condition requires. For each condition of the message the cost is proportional to
+/// the number of fields. No memory is allocated.
 #[cold]
 pub(super) fn missing(
     dictionary: &Dictionary,
@@ -90,7 +90,7 @@ pub(super) fn missing(
     found.map(|condition| condition.required)
 }
 
-/// Whether all entries that begin these fields meet the condition; `path` leads to nested groups.
+/// Whether all entries at the beginning of these fields meet the condition. `path` leads to nested groups.
 fn entries_meet(
     dictionary: &Dictionary,
     condition: &ConditionalRequirement,

@@ -1,4 +1,4 @@
-//! The validation pass over a message's fields and the entries of its groups.
+//! The validation pass over the fields of a message and the entries of its groups.
 
 use super::check::{Check, MessagePart};
 use super::{RejectReason, ValidationFault, ValidationRules};
@@ -17,8 +17,8 @@ pub(super) struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Holds all fields against the definition. `open` has a bit for each field that the message may
-    /// still have outside groups; the bits of those it has are taken away.
+    /// Checks all fields against the definition. `open` has a bit for each field that the message may still have
+    /// outside groups. The bits of the fields that were found are cleared.
     pub fn fields(
         &self,
         open: &mut [u64],
@@ -51,10 +51,10 @@ impl Pass<'_> {
         }
     }
 
-    /// Goes over fields in which nothing is to be seen: in their place, once, no group, and with a
-    /// value that is good for sure. Says which is the first other one; nothing of that one is noted.
+    /// Skips fields that are certainly valid: they are in their place, appear once, begin no group, and have a value
+    /// that is certainly valid. Returns the index of the first other field, about which nothing has been recorded.
     ///
-    /// Nearly all fields end here, so this loop is kept small enough for registers.
+    /// Nearly all fields end here, so this loop is kept small enough for the registers.
     #[inline(never)]
     fn plain_fields(
         &self,
@@ -89,7 +89,7 @@ impl Pass<'_> {
         plain.map_or(self.fields.len(), |plain| from + plain)
     }
 
-    /// Finds the place of a field, and records the field as present; see [`Pass::unusual`].
+    /// Finds the place of a field and records that the field is present; see [`Pass::unusual`].
     fn place(
         &self,
         at: usize,
@@ -108,8 +108,8 @@ impl Pass<'_> {
         self.unusual(at, part, open)
     }
 
-    /// A field that is unknown, has appeared before, or is in another part of the message than
-    /// it should; its slot if the dictionary has it and the rules let it through.
+    /// Handles a field that is unknown, has appeared before, or is in the wrong part of the message. Returns its slot
+    /// if the dictionary has the field and the rules allow it.
     #[cold]
     fn unusual(
         &self,
@@ -125,7 +125,7 @@ impl Pass<'_> {
         let check = &self.dictionary.checks[slot];
         let of_body = has(&self.definition.allowed, slot);
         let own = match check.part {
-            // A few fields belong to the header, and to the body of some messages.
+            // A few fields belong to the header and also to the body of some messages.
             MessagePart::Header if of_body && *part == MessagePart::Body => MessagePart::Body,
             MessagePart::Body if !of_body => {
                 self.stranger(check, at)?;
@@ -167,7 +167,8 @@ impl Pass<'_> {
         self.doubtful(check, slot, text, at)
     }
 
-    /// Checks a value that the quick check did not accept: it is empty, has several values, is long, or is wrong.
+    /// Checks a value that the quick check did not accept. The value is empty, consists of several values, is long,
+    /// or is wrong.
     #[cold]
     fn doubtful(
         &self,
@@ -193,7 +194,7 @@ impl Pass<'_> {
                 .all(|part| field.allows(part)),
             false => field.allows(text),
         };
-        // Some NumInGroup fields list values too: NoSides(552) is 1 or 2.
+        // Some NumInGroup fields also list values: NoSides(552) is 1 or 2.
         let is_listed = check.is_listed() || (check.opens_group() && !field.values.is_empty());
         if !is_listed || good || self.rules.allow_unknown_enum_values {
             return Ok(());
@@ -256,8 +257,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The fault to report when the pass has stopped at `found`: a misplaced field of the header comes
-    /// before a missing field, and both before what is wrong with one field, at any place.
+    /// The fault to report when the pass has stopped at `found`. A misplaced header field comes first, then a missing
+    /// field, and then a fault of a single field, wherever these are.
     #[cold]
     pub fn gravest(&self, found: ValidationFault, open: &mut [u64]) -> ValidationFault {
         if found.reason == RejectReason::TagOutOfRequiredOrder {
@@ -286,7 +287,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The first required field that is missing: of the header, then of the rest, by tag.
+    /// The first required field that is missing. The header is searched before the rest, each in the order of tags.
     #[cold]
     pub fn missing(&self, open: &[u64]) -> ValidationFault {
         let first = |required: &[u64]| {
@@ -320,12 +321,13 @@ impl Pass<'_> {
             .or_else(|| self.dictionary.trailer.group(count))
     }
 
-    /// Checks the entries of a group, from the field after its count; returns the index of the next field.
+    /// Checks the entries of a group, from the field after its count on. Returns the index of the next field after
+    /// the group.
     ///
-    /// The first fault inside entries is held back: a group whose count or order is
-    /// wrong is not a group, and that is the fault then.
+    /// The first fault inside the entries is not reported at once. If the count or the order of the group is wrong,
+    /// that is the fault to report.
     ///
-    /// Recursion is as deep as groups are nested in the dictionary, 8 at most.
+    /// The function calls itself for nested groups. The dictionary nests groups at most 8 deep.
     fn entries(
         &self,
         group: &GroupDef,
@@ -369,7 +371,7 @@ impl Pass<'_> {
                 }
                 own.fill(0);
             } else if found == 0 {
-                // The field may also belong to the part after an empty group.
+                // After an empty group, the field may belong to the part that follows the group.
                 if declared == Some(0) || self.belongs_outside(field.tag, outer) {
                     break;
                 }
@@ -415,7 +417,7 @@ impl Pass<'_> {
         Ok(at)
     }
 
-    /// The fault that the group of the NumInGroup field `count` has more entries than allowed.
+    /// The fault that the group of the NumInGroup field `count` has more entries than are allowed.
     #[cold]
     fn too_many_entries(&self, count: usize) -> ValidationFault {
         ValidationFault {
@@ -424,7 +426,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Checks that the entry that ends before field `at` has all its required fields.
+    /// Checks that the entry that ends before field `at` has all required fields.
     fn entry_ends(&self, group: &GroupDef, seen: &[u64], at: usize) -> Result<(), ValidationFault> {
         if !self.rules.required_fields {
             return Ok(());
@@ -450,8 +452,8 @@ impl Pass<'_> {
         })
     }
 
-    /// Whether a field that is not a member of the group is passed over: one that belongs nowhere and
-    /// that the rules let through does not end the entry.
+    /// Whether a field is passed over that is not a member of the group. A field that belongs nowhere, and that the
+    /// rules allow, does not end the entry.
     fn skips(&self, tag: Tag, found: u64, outer: Option<&Outer<'_>>) -> bool {
         found > 0 && self.tolerated(tag) && !self.belongs_outside(tag, outer) && !self.in_frame(tag)
     }
@@ -472,7 +474,7 @@ impl Pass<'_> {
     }
 }
 
-/// The groups around a nested one.
+/// The groups that contain a nested group.
 struct Outer<'a> {
     group: &'a GroupDef,
     seen: &'a [u64],
@@ -496,7 +498,7 @@ fn hold(held: &mut Option<ValidationFault>, outcome: Result<(), ValidationFault>
     }
 }
 
-/// The value of a NumInGroup field; `None` for a number that no message has entries for.
+/// The value of a NumInGroup field; `None` when no message can have so many entries.
 fn entry_count(text: &[u8]) -> Option<u64> {
     crate::value::uint(text).ok()
 }
