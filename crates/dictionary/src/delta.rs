@@ -1,6 +1,6 @@
-//! Deltas: additions of a venue to a standard dictionary, removals, and additional requirements.
+//! Deltas. A delta has a venue's additions to a standard dictionary, and also removals and additional requirements.
 //!
-//! A delta is a QuickFIX XML file of additions, or a text with one statement per line:
+//! A delta is a QuickFIX XML file of additions, or a text with one statement on each line:
 //!
 //! ```text
 //! base FIX.4.4                                              # the delta is refused for any other dictionary
@@ -16,9 +16,9 @@
 //! in NewOrderSingle, G: Price required when OrdType in 2,4 and Side not in 1
 //! ```
 //!
-//! Fields are named by name or number, messages by MsgType or name; a word with other characters must be quoted.
-//! Statements apply in order. Contradicting statements of two files, and an addition that already exists with another
-//! definition, are errors with both positions.
+//! A field is given by its name or number, and a message by its MsgType or name. A word with other characters must be
+//! in quotes. Statements apply in order. There are two kinds of errors that name two positions: statements of two
+//! files contradict each other, or something that is added already exists with another definition.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -49,17 +49,17 @@ use change::{Change, How, MAX_CHANGES, Place, Root, Spot, Stated};
 /// Changes to a dictionary, in order.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Delta {
-    /// The name of the file in errors.
+    /// The name of the file, for errors.
     name: String,
     changes: Vec<Stated>,
 }
 
 impl Delta {
-    /// Reads a delta of either format; `name` is its name in errors.
+    /// Reads a delta of either form. `name` is the name of the delta in errors.
     ///
     /// # Errors
     ///
-    /// [`DeltaError`] with the position in the text.
+    /// [`DeltaError`] with a position in the text.
     pub fn read(name: &str, text: &str, limits: DocumentLimits) -> Result<Self, DeltaError> {
         let is_xml = text.trim_start().starts_with('<');
         let changes = match is_xml {
@@ -92,7 +92,7 @@ impl Delta {
         }
     }
 
-    /// The changes from `before` to `after`. Applying them to `before` gives a dictionary equal to `after`; as text,
+    /// The changes from `before` to `after`. Applied to `before` they give a dictionary equal to `after`. As text
     /// they are a delta of statements.
     pub fn between(before: &Dictionary, after: &Dictionary) -> Self {
         Self {
@@ -101,12 +101,12 @@ impl Delta {
         }
     }
 
-    /// Whether there are no changes.
+    /// Whether the delta has no changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// The statements, one per line.
+    /// The statements of the delta, one for each line.
     pub fn statements(&self) -> impl Iterator<Item = String> + '_ {
         self.changes
             .iter()
@@ -122,18 +122,17 @@ impl fmt::Display for Delta {
     }
 }
 
-/// The dictionary with these deltas applied in order.
+/// Applies the deltas to a dictionary, in order, and returns the result.
 ///
 /// # Errors
 ///
-/// [`DeltaError`]: a statement that does not fit the dictionary, or a conflict between two
-/// files.
+/// [`DeltaError`] when a statement does not fit the dictionary, or when two files conflict.
 pub fn apply(base: &Dictionary, deltas: &[Delta]) -> Result<Dictionary, DeltaError> {
     apply::apply(base, deltas)
 }
 
-/// The position at which a dictionary file defines a thing; for a member without a position of its own, that of its
-/// message.
+/// The position at which a dictionary file defines a thing. For a member that has no position of its own, this is the
+/// position of its message.
 pub fn place_of(text: &str, limits: DocumentLimits, thing: &Thing) -> Option<SourcePosition> {
     let found = document::parse(text, limits, |root| {
         Ok(overlay::find(root, thing).map(|node| node.range().start))
@@ -142,5 +141,5 @@ pub fn place_of(text: &str, limits: DocumentLimits, thing: &Thing) -> Option<Sou
     Some(SourcePosition { line, column })
 }
 
-/// The deltas that changed each thing.
+/// The index of the delta that has changed each thing, and the position of the change.
 type Touched = BTreeMap<Thing, (usize, SourcePosition)>;

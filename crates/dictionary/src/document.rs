@@ -1,7 +1,7 @@
-//! XML parsing shared by all dictionary files: limits, encodings, positions, elements with attributes.
+//! Reads XML for all dictionary files: limits, encodings, positions, and elements with attributes.
 //!
-//! Document types are refused, and so are entities other than the five of XML; nothing is fetched. A text that would
-//! slow the parser down is refused before it is parsed.
+//! Document types are refused, and so are all entities except the five of XML. Nothing is fetched. A text that would
+//! make the parser slow is refused before it is parsed.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -15,16 +15,16 @@ use crate::problem::{DictionaryProblem, cut};
 /// Limits for reading a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DocumentLimits {
-    /// Maximum length of the text, bytes.
+    /// Maximum length of the text, in bytes.
     pub bytes: usize,
-    /// Maximum depth of nested elements.
+    /// Maximum depth of elements within each other.
     pub depth: usize,
-    /// Maximum number of nodes: elements, texts and comments, without attributes.
+    /// Maximum number of nodes: elements, texts and comments. Attributes do not count.
     pub nodes: u32,
 }
 
 impl Default for DocumentLimits {
-    /// 32 MiB, 64 deep, 4 million nodes: ten times the largest file of the standard.
+    /// 32 MiB, a depth of 64 and 4 million nodes. This is ten times the largest file of the standard.
     fn default() -> Self {
         Self {
             bytes: 32 << 20,
@@ -35,8 +35,8 @@ impl Default for DocumentLimits {
 }
 
 impl DocumentLimits {
-    /// The limits for a delta: 256 MiB. The diff of two large dictionaries lists each member of each message, and is
-    /// longer than both.
+    /// The limits for a delta. Its text may have 256 MiB, because the difference of two large dictionaries lists each
+    /// member of each message, and is longer than both dictionaries.
     pub fn of_delta() -> Self {
         Self {
             bytes: 256 << 20,
@@ -45,7 +45,7 @@ impl DocumentLimits {
     }
 }
 
-/// An error in a dictionary file, with its position and remedy.
+/// An error in a dictionary file, with its position and how to correct it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DictionaryError {
     /// Line of the text, from 1.
@@ -68,7 +68,7 @@ impl fmt::Display for DictionaryError {
 
 impl core::error::Error for DictionaryError {}
 
-/// A problem and its byte offset in the text.
+/// A problem, and its byte offset in the text.
 #[derive(Debug)]
 pub(crate) struct Misfit {
     pub at: usize,
@@ -88,11 +88,12 @@ impl From<CompileError> for Misfit {
     }
 }
 
-/// The text of a file: UTF-8, with or without a byte order mark, not declared as another encoding.
+/// The text of a file. It must be UTF-8, with or without a byte order mark, and must not be declared to have another
+/// encoding.
 ///
 /// # Errors
 ///
-/// [`DictionaryProblem::Encoding`] with the position of the first unreadable byte.
+/// [`DictionaryProblem::Encoding`] with the position of the first byte that cannot be read.
 pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
     let wrong = |line, column, found: &str| DictionaryError {
         line,
@@ -116,7 +117,7 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
         let name = said.and_then(|name| core::str::from_utf8(name).ok());
         wrong(line, column, name.unwrap_or("bytes that are not UTF-8"))
     })?;
-    // Pure ASCII is the same in nearly all encodings, whatever the file declares.
+    // Text that is pure ASCII is the same in nearly all encodings, whatever encoding the file declares.
     match said {
         Some(name) if !is_utf8(name) && (!text.is_ascii() || is_wide(name)) => {
             let name = core::str::from_utf8(name).unwrap_or("another encoding");
@@ -126,7 +127,7 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
     }
 }
 
-/// Names of the supported single-byte encodings.
+/// Names of the single-byte encodings that are supported.
 const SINGLE_BYTES: [(&str, &str); 10] = [
     ("ISO-8859-1", "ISO-8859-1"),
     ("ISO8859-1", "ISO-8859-1"),
@@ -139,13 +140,13 @@ const SINGLE_BYTES: [(&str, &str); 10] = [
     ("WINDOWS-1252", "windows-1252"),
     ("CP1252", "windows-1252"),
 ];
-/// The characters for bytes 0x80 to 0x9F in windows-1252.
+/// The characters for the bytes 0x80 to 0x9F in windows-1252.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// The text of a file that declares a single-byte encoding and has non-ASCII characters; and its encoding.
+/// The text and the encoding of a file that declares a single-byte encoding and has characters outside ASCII.
 pub(crate) fn single_bytes(bytes: &[u8]) -> Option<(String, &'static str)> {
     let said = declared_encoding(bytes)?;
     let mut names = SINGLE_BYTES.iter();
@@ -160,13 +161,13 @@ pub(crate) fn single_bytes(bytes: &[u8]) -> Option<(String, &'static str)> {
         ("ISO-8859-15", 0xbc) => 'Œ',
         ("ISO-8859-15", 0xbd) => 'œ',
         ("ISO-8859-15", 0xbe) => 'Ÿ',
-        // ISO-8859-1 has the first 256 characters.
+        // The characters of ISO-8859-1 are the first 256 characters of Unicode.
         (_, byte) => char::from(byte),
     };
     (!bytes.is_ascii()).then(|| (bytes.iter().map(character).collect(), *name))
 }
 
-/// Encodings in which ASCII letters are not single bytes.
+/// Whether ASCII letters are not single bytes in this encoding.
 fn is_wide(name: &[u8]) -> bool {
     let begins = |prefix: &[u8]| {
         name.get(..prefix.len())
@@ -196,7 +197,7 @@ fn declared_encoding(bytes: &[u8]) -> Option<&[u8]> {
     parts.next()
 }
 
-/// Parses a text and passes its root on; errors get their line and column.
+/// Parses a text and passes its root element to a function. Errors get their line and column.
 pub(crate) fn parse<T>(
     text: &str,
     limits: DocumentLimits,
@@ -237,7 +238,7 @@ pub(crate) fn parse<T>(
     read(document.root_element()).map_err(|misfit| at_byte(text, misfit.at, misfit.problem))
 }
 
-/// The error at a byte of the text.
+/// The error for a problem at a byte offset of the text.
 pub(crate) fn at_byte(text: &str, at: usize, problem: DictionaryProblem) -> DictionaryError {
     let (line, column) = line_and_column(text.get(..at).unwrap_or(text));
     DictionaryError {
@@ -247,7 +248,7 @@ pub(crate) fn at_byte(text: &str, at: usize, problem: DictionaryProblem) -> Dict
     }
 }
 
-/// The end of a text, as line and column, both from 1.
+/// The line and column, both from 1, at the end of this text.
 pub(crate) fn line_and_column(before: &str) -> (u32, u32) {
     let line = 1 + before.bytes().filter(|&byte| byte == b'\n').count();
     let column = 1 + before
@@ -259,7 +260,7 @@ pub(crate) fn line_and_column(before: &str) -> (u32, u32) {
     (number(line), number(column))
 }
 
-/// The name of the outermost element without its prefix; empty when no element is found.
+/// The name of the outermost element, without its prefix. Empty when no element is found.
 pub(crate) fn root_name(text: &str) -> &str {
     let mut rest = text;
     while let Some(at) = rest.find('<') {
@@ -281,9 +282,9 @@ pub(crate) fn root_name(text: &str) -> &str {
     ""
 }
 
-/// The parser compares each attribute of an element with the ones before it, copies the namespaces of each parent, and
-/// calls itself for children: texts that would make it slow or deep are stopped here. A dictionary has five attributes
-/// per element and four namespaces.
+/// Finds a place that would make the parser slow or use much stack. The parser compares each attribute of an element
+/// with the attributes before it, copies the namespaces of each parent, and calls itself for children. A dictionary
+/// has about five attributes in an element, and about four namespaces.
 fn costly(text: &str, depth_limit: usize) -> Option<(usize, DictionaryProblem)> {
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut namespaces) = (0, 0usize, 0usize);
@@ -294,7 +295,7 @@ fn costly(text: &str, depth_limit: usize) -> Option<(usize, DictionaryProblem)> 
         let next = match tag {
             [b'<', b'!', b'-', b'-', ..] => behind(open + 4, "-->"),
             [b'<', b'!', b'[', ..] => behind(open + 3, "]]>"),
-            // The parser refuses it.
+            // The parser will refuse this text.
             [b'<', b'!', ..] => None,
             [b'<', b'?', ..] => behind(open + 2, "?>"),
             [b'<', b'/', ..] => {
@@ -326,7 +327,7 @@ fn costly(text: &str, depth_limit: usize) -> Option<(usize, DictionaryProblem)> 
     None
 }
 
-/// Elements around and inside the structures that `Limits::depth` counts.
+/// Number of elements around and inside the structures that `DocumentLimits::depth` counts.
 const OUTER_DEPTH: usize = 8;
 const MAX_ATTRIBUTES: usize = 256;
 const MAX_NAMESPACES: usize = 16;
@@ -339,11 +340,11 @@ const TOO_MANY_ATTRIBUTES: DictionaryProblem =
 struct StartTag {
     len: usize,
     namespaces: usize,
-    /// A self-closing element, `/>`.
+    /// Whether the element has no content: `/>`.
     closed: bool,
 }
 
-/// Skips `<name a="..." ...>`; an error is the position of the first excess attribute.
+/// Skips `<name a="..." ...>`. The error is the position of the first attribute above the limit.
 fn start_tag(tag: &[u8]) -> Result<StartTag, usize> {
     let (mut attributes, mut namespaces, mut quote) = (0, 0, None);
     for (at, &byte) in tag.iter().enumerate() {
@@ -380,7 +381,7 @@ pub(crate) fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 
     node.children().filter(Node::is_element)
 }
 
-/// The element has this name; otherwise an error with the allowed names.
+/// Checks that the element has this name. The error lists the names that are allowed.
 pub(crate) fn expect(node: Node<'_, '_>, name: &str, expected: &'static str) -> Result<(), Misfit> {
     if node.tag_name().name() == name {
         return Ok(());
@@ -396,10 +397,10 @@ pub(crate) fn unexpected(node: Node<'_, '_>, expected: &'static str) -> Misfit {
     )
 }
 
-/// Longest accepted attribute: names have a few dozen letters, descriptions are sentences.
+/// Maximum length of an attribute. Names have a few dozen letters, and descriptions are sentences.
 const LONGEST_ATTRIBUTE: usize = 4096;
 
-/// The value of a required attribute.
+/// The value of an attribute that must be present.
 pub(crate) fn attribute<'a>(
     node: Node<'a, 'a>,
     attribute: &'static str,
@@ -416,7 +417,7 @@ pub(crate) fn attribute<'a>(
     }
 }
 
-/// The value of an attribute, if present and not empty.
+/// The value of an attribute, if it is present and not empty.
 pub(crate) fn optional<'a>(
     node: Node<'a, 'a>,
     attribute: &'static str,
@@ -429,7 +430,7 @@ pub(crate) fn optional<'a>(
     }
 }
 
-/// A tag: digits without sign or leading zero.
+/// A tag in an attribute. It consists of digits, without a sign or a leading zero.
 pub(crate) fn number(
     node: Node<'_, '_>,
     attribute: &'static str,

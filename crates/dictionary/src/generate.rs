@@ -1,4 +1,4 @@
-//! Writes Rust: a typed view and a writer for each message, for use in build scripts.
+//! Writes Rust code, for use in build scripts: a typed view and a writer for each message.
 //!
 //! ```text
 //! // build.rs, with fixwire-dictionary and fixwire-protocol as build-dependencies
@@ -28,11 +28,11 @@ use fixwire_protocol::dictionary::{
 mod component;
 mod values;
 
-/// Precedes each import of generated code.
+/// The line that stands before each import in generated code.
 const UNUSED: &str =
     "#[allow(unused_imports, reason = \"the types of the fields decide what is used\")]";
 
-/// The dictionary has no message with this type.
+/// The error that the dictionary has no message with this type.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownMessage {
     /// The requested type.
@@ -47,8 +47,8 @@ impl fmt::Display for UnknownMessage {
 
 impl core::error::Error for UnknownMessage {}
 
-/// Rust source of a view and a writer for each of these message types, and of the values that their fields may have. It
-/// uses `fixwire_protocol::typed` and needs no dictionary at run time.
+/// Rust source code with a view and a writer for each of these message types, and with the values that their fields
+/// may have. The code uses `fixwire_protocol::typed`, and needs no dictionary at run time.
 ///
 /// # Errors
 ///
@@ -57,12 +57,12 @@ pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, Unkn
     typed_in("fixwire_protocol", dictionary, msg_types)
 }
 
-/// The same for a crate with `fixwire_protocol` under another path: `fixwire::protocol`, if `fixwire` is the only
-/// dependency.
+/// As [`typed`], for a crate that has `fixwire_protocol` under another path. This is `fixwire::protocol` if `fixwire`
+/// is the only dependency.
 ///
 /// # Errors
 ///
-/// See [`typed`].
+/// As for [`typed`].
 pub fn typed_in(
     path: &str,
     dictionary: &Dictionary,
@@ -136,7 +136,7 @@ impl Field<'_> {
         lower(&self.def.name)
     }
 
-    /// The Rust type of one value; text is borrowed.
+    /// The Rust type of one value. Text is borrowed.
     fn ty(&self, lifetime: &str) -> String {
         match self.def.kind {
             kind if kind.is_decimal() => "Decimal".into(),
@@ -174,13 +174,14 @@ impl Field<'_> {
     }
 }
 
-/// A module of generated code: one message and its groups.
+/// A module of generated code, with one message and its groups.
 struct Module<'a> {
     dictionary: &'a Dictionary,
     text: &'a mut String,
-    /// Members of each group entry by its Rust name; a second group with this name gets another one.
+    /// The members of each group's entries, by the Rust name of the group. If a second group has the same name, it
+    /// gets another one.
     groups: BTreeMap<String, Vec<Tag>>,
-    /// Whether this module writes nothing, so that its groups have views only.
+    /// Whether this module writes no message, so that its groups only have views.
     reads_only: bool,
 }
 
@@ -190,7 +191,7 @@ impl<'a> Module<'a> {
         self.text.push('\n');
     }
 
-    /// The members with generated code: length fields have none, their data fields include them.
+    /// The members that get generated code. Length fields get none, because their data fields include them.
     fn fields(&self, members: &'a [Member]) -> Vec<Field<'a>> {
         let here = |tag: Tag| members.iter().any(|member| member.tag == tag);
         let of_data = |def: &FieldDef| matches!(def.kind, DataType::Data | DataType::XmlData);
@@ -250,7 +251,7 @@ impl<'a> Module<'a> {
         self.writer(message, &fields, &names);
     }
 
-    /// Reading methods; the impl block stays open for more.
+    /// Writes the methods that read fields. The impl block is left open for more methods.
     fn getters(&mut self, fields: &[Field<'_>], names: &[String]) {
         for (field, entry) in fields.iter().zip(names) {
             let (method, tag, ty) = (field.name(), field.def.tag, field.ty("a"));
@@ -365,8 +366,8 @@ impl<'a> Module<'a> {
         self.line("pub fn finish(self) -> Result<(), BodyError> { self.0.finish() }\n}");
     }
 
-    /// The shape, the view and, for written messages, the entry of a group; returns its name. Nothing for an empty
-    /// group.
+    /// Writes the shape and the view of a group, and for messages that are written also its entry. Returns the
+    /// group's name. Writes nothing for an empty group.
     fn group(&mut self, group: Option<&'a GroupDef>, outer: &str) -> String {
         let Some(group) = group else {
             return String::new();
@@ -496,7 +497,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// A Rust name for a method, module or field.
+/// The Rust name for a method, module or field.
 fn lower(name: &str) -> String {
     let letter = |letter: char| {
         if letter.is_ascii_alphanumeric() {

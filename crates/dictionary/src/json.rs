@@ -1,5 +1,5 @@
-//! Converts messages to JSON with the names of a dictionary, and back, without loss; not for the message
-//! path.
+//! Converts messages to JSON and back, without loss. The JSON uses the names of a dictionary. This is not for the
+//! path of live messages.
 //!
 //! ```json
 //! {"Header":{"BeginString":"FIX.4.4","BodyLength":"70","MsgType":"D","MsgSeqNum":"2"},
@@ -7,14 +7,13 @@
 //!  "Trailer":{"CheckSum":"128"}}
 //! ```
 //!
-//! Values are strings as in the message, groups are arrays, data fields are Base64. A field unknown to the dictionary
-//! has its number as key; a value that is not UTF-8 is an object `{"base64":"..."}`. Reading it back gives the same
-//! bytes.
+//! Values are strings as in the message. Groups are arrays, and data fields are Base64. A field that the dictionary
+//! does not know has its number as key. A value that is not UTF-8 is an object `{"base64":"..."}`. Reading the JSON
+//! gives the same bytes again.
 //!
 //! # Source
 //!
-//! Encoding FIX using JSON, FIX Trading Community. Numbers for names and `base64` objects are fixwire's
-//! additions.
+//! Encoding FIX using JSON, FIX Trading Community. Fixwire adds numbers in place of names, and `base64` objects.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -31,25 +30,25 @@ use fixwire_protocol::{Field, Message, SOH, Tag, tag};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Why a message cannot be written as JSON, or read from it.
+/// Why a message cannot be written as JSON, or cannot be read from it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// The message is malformed: its fields cannot be separated.
+    /// The message is malformed, so that its fields cannot be separated.
     Malformed,
-    /// The field appears twice in a row; an object has each name once.
+    /// The field appears twice in a row. In an object each name appears only once.
     Repeated(Tag),
-    /// The count does not match the number of entries, or has leading zeros.
+    /// The count is not the number of entries, or it has leading zeros.
     Count(Tag),
     /// The length of a data field has leading zeros.
     Length(Tag),
-    /// Invalid JSON, or not in this form; the text has line and column.
+    /// The text is not JSON, or does not have this form. The error has the line and column.
     Form(String),
     /// An unknown field.
     UnknownField(String),
-    /// The value of this field is not valid.
+    /// The value of this field is not allowed.
     Value(String),
-    /// The header does not begin with BeginString(8) and, BodyLength(9) aside, MsgType(35).
+    /// The header does not begin with BeginString(8) and MsgType(35). BodyLength(9) may stand between them.
     Header,
 }
 
@@ -82,12 +81,12 @@ impl fmt::Display for JsonError {
 
 impl core::error::Error for JsonError {}
 
-/// Writes a message as JSON, without spaces.
+/// Writes a message as JSON without spaces.
 ///
 /// # Errors
 ///
-/// [`JsonError`] for a message that cannot be written: malformed, with a duplicate field, or with a
-/// group whose count is wrong.
+/// [`JsonError`] for a message that cannot be written. It is malformed, has a field twice, or has a group with a
+/// wrong count.
 pub fn write(dictionary: &Dictionary, message: &Message<'_>) -> Result<String, JsonError> {
     if message.fault().is_some() {
         return Err(JsonError::Malformed);
@@ -98,7 +97,7 @@ pub fn write(dictionary: &Dictionary, message: &Message<'_>) -> Result<String, J
     let fields = message.fields();
     let is_header = |field: &Field| has(dictionary.header(), field);
     let header = fields.iter().take_while(|field| is_header(field)).count();
-    // A group of the header has its entries in the header.
+    // The entries of a group in the header belong to the header.
     let header = header_end(dictionary, fields, header);
     let trailer = fields[header..]
         .iter()
@@ -119,7 +118,7 @@ pub fn write(dictionary: &Dictionary, message: &Message<'_>) -> Result<String, J
     Ok(text)
 }
 
-/// The end of the header, including the entries of its groups.
+/// The end of the header. The entries of its groups are included.
 fn header_end(dictionary: &Dictionary, fields: &[Field], plain: usize) -> usize {
     let mut at = 0;
     let mut end = plain;
@@ -227,7 +226,7 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// The key of a field: its name if unambiguous, else its tag.
+/// The key of a field. It is the field's name if this is unambiguous, otherwise its tag.
 fn name(dictionary: &Dictionary, tag: Tag) -> String {
     match dictionary.field(tag) {
         Some(field) if tag_of(dictionary, &field.name) == Some(tag) => field.name.clone(),
@@ -246,12 +245,12 @@ fn tag_of(dictionary: &Dictionary, name: &str) -> Option<Tag> {
     }
 }
 
-/// Reads a message from JSON. BodyLength(9) of the Header, the last CheckSum(10), the lengths of data fields and the
-/// counts of groups are recalculated, whatever their values in the text.
+/// Reads a message from JSON. BodyLength(9) in the Header, the last CheckSum(10), the lengths of data fields and the
+/// counts of groups are calculated anew. Their values in the text do not matter.
 ///
 /// # Errors
 ///
-/// [`JsonError`]. Nesting above 128 is refused.
+/// [`JsonError`]. Texts that are nested more than 128 deep are refused.
 pub fn read(dictionary: &Dictionary, text: &str) -> Result<Vec<u8>, JsonError> {
     let json: Json =
         serde_json::from_str(text).map_err(|error| JsonError::Form(error.to_string()))?;
@@ -277,7 +276,7 @@ pub fn read(dictionary: &Dictionary, text: &str) -> Result<Vec<u8>, JsonError> {
         objects[at] = inside;
     }
     objects[0].retain(|(name, _)| tag_of(dictionary, name) != Some(tag::BODY_LENGTH));
-    // The last one, wherever the dictionary has it; a further one in the Body is a field of the message.
+    // The last CheckSum counts, wherever the dictionary has it. Another one in the Body is a field of the message.
     let is_check_sum =
         |(name, _): &(String, Json)| tag_of(dictionary, name) == Some(tag::CHECK_SUM);
     if let Some(last) = objects
@@ -365,7 +364,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// For a length field followed by its data field, the length of that field.
+    /// For a length field before its data field, the length of the data.
     fn length_of_next(
         &self,
         tag: Tag,
@@ -413,7 +412,7 @@ impl Reader<'_> {
     }
 }
 
-/// JSON in its original order.
+/// A JSON value. Objects keep their order.
 #[derive(Debug)]
 enum Json {
     Text(String),
@@ -422,7 +421,7 @@ enum Json {
 }
 
 impl Json {
-    /// The bytes of a value: text, or Base64 for other bytes.
+    /// The bytes of a value. It is text, or Base64 for bytes that are not text.
     fn plain(&self) -> Option<Vec<u8>> {
         match self {
             Self::Text(text) => Some(text.as_bytes().to_vec()),

@@ -1,5 +1,5 @@
-//! Irregular forms of QuickFIX files that the QuickFIX engines nevertheless load: read the same way, with a note for
-//! the operator.
+//! Irregular forms in QuickFIX files that the QuickFIX engines load in spite of them. They are read in the same way,
+//! with a note for the operator.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -14,14 +14,14 @@ use fixwire_protocol::dictionary::compile::{
 
 use crate::problem::cut;
 
-/// An irregular form in a dictionary file, and how it was read.
+/// An irregular form in a dictionary file, and how the form was read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DictionaryNote {
     /// Line of the text, from 1.
     pub line: u32,
     /// Column, from 1.
     pub column: u32,
-    /// The form and its reading.
+    /// What the form is, and how it was read.
     pub text: String,
 }
 
@@ -32,10 +32,10 @@ impl fmt::Display for DictionaryNote {
     }
 }
 
-/// Maximum number of notes for a file.
+/// Maximum number of notes on one file.
 const MOST_NOTES: usize = 100;
 
-/// The notes for a file, each with its byte offset.
+/// The notes on a file, each with a byte offset.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(pub Vec<(usize, String)>);
 
@@ -46,7 +46,7 @@ impl Notes {
         }
     }
 
-    /// The notes with their lines, in the order of the text.
+    /// The notes with their line numbers, in the order of the text.
     pub fn placed(mut self, text: &str) -> Vec<DictionaryNote> {
         if self.0.is_empty() {
             return Vec::new();
@@ -68,7 +68,7 @@ impl Notes {
     }
 }
 
-/// Merges duplicate definitions in a file, as the QuickFIX engines do.
+/// Merges definitions that a file has twice, as the QuickFIX engines do.
 pub(crate) fn settle(source: &mut DictionarySource<'_>, notes: &mut Notes) {
     fields(source, notes);
     let mut known = BTreeMap::new();
@@ -92,7 +92,7 @@ pub(crate) fn settle(source: &mut DictionarySource<'_>, notes: &mut Notes) {
     groups(&mut source.trailer, notes);
 }
 
-/// A second message with a type adds its members to the first.
+/// If two messages have the same type, adds the members of the second to the first.
 fn messages(source: &mut DictionarySource<'_>, notes: &mut Notes) {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut kept: Vec<MessageSource<'_>> = Vec::with_capacity(source.messages.len());
@@ -110,10 +110,11 @@ fn messages(source: &mut DictionarySource<'_>, notes: &mut Notes) {
     source.messages = kept;
 }
 
-/// A second name of a number refers to the first; a field with number 0 cannot be in a message.
+/// If a number has a second name, this name stands for the first field. A field with the number 0 cannot be in a
+/// message.
 fn fields<'a>(source: &mut DictionarySource<'a>, notes: &mut Notes) {
     let mut names: BTreeMap<u32, &'a str> = BTreeMap::new();
-    // The other name of a field, or `None` for an ignored one.
+    // The other name for the field; `None` if the field is ignored.
     let mut others: BTreeMap<&'a str, Option<&'a str>> = BTreeMap::new();
     source.fields.retain(|field| {
         let name = cut(field.name);
@@ -170,7 +171,7 @@ fn rename<'a>(items: &mut Vec<LayoutItem<'a>>, others: &BTreeMap<&'a str, Option
     });
 }
 
-/// A group without fields consists of its count.
+/// Turns a group without fields into its count field alone.
 fn groups(items: &mut [LayoutItem<'_>], notes: &mut Notes) {
     for item in items {
         let ItemKind::Group(members) = &mut item.what else {

@@ -1,5 +1,5 @@
-//! Reads FIX Orchestra repositories, version 1.0: the machine-readable standard (FIX Latest) and those of
-//! venues.
+//! Reads FIX Orchestra repositories of version 1.0. One of them is the machine-readable standard (FIX Latest); venues
+//! publish others.
 //!
 //! ```xml
 //! <fixr:repository name="FIX.Latest" version="FIX.Latest_EP269">
@@ -32,16 +32,16 @@ use crate::document::{
 };
 use crate::problem::DictionaryProblem;
 
-/// Reads a FIX Orchestra repository, version 1.0: FIX Latest, or one published by a venue.
+/// Reads a FIX Orchestra repository of version 1.0, which is FIX Latest or was published by a venue.
 ///
-/// Reads fields, code sets, data types, components, groups and messages. For a message, field or code set with several
-/// scenarios, uses `base`, otherwise the first; references to components and groups keep their scenario. The union type
-/// of a field or code set adds values to the listed ones. Actors, flows, sections, categories, annotations and rules
-/// are ignored.
+/// Reads fields, code sets, data types, components, groups and messages. If a message, field or code set has several
+/// scenarios, `base` is used, or else the first one. References to components and groups keep their scenario. The
+/// union type of a field or code set adds values to the listed ones. Actors, flows, sections, categories, annotations
+/// and rules are ignored.
 ///
 /// # Errors
 ///
-/// [`DictionaryError`] with the position of the error, as for [`quickfix::read`](crate::quickfix::read).
+/// [`DictionaryError`] with the position of the error, as in [`quickfix::read`](crate::quickfix::read).
 pub fn read(text: &str, limits: DocumentLimits) -> Result<Dictionary, DictionaryError> {
     parse(text, limits, |root| Ok(compile(source(root)?)?))
 }
@@ -49,7 +49,7 @@ pub fn read(text: &str, limits: DocumentLimits) -> Result<Dictionary, Dictionary
 const BASE: &str = "base";
 const HEADER: &str = "StandardHeader";
 const TRAILER: &str = "StandardTrailer";
-/// The union type of one-character values.
+/// The union type of values that have one character.
 const CHAR: &str = "CHAR";
 
 fn source<'a>(root: Node<'a, 'a>) -> Result<DictionarySource<'a>, Misfit> {
@@ -113,7 +113,7 @@ fn source<'a>(root: Node<'a, 'a>) -> Result<DictionarySource<'a>, Misfit> {
     Ok(source)
 }
 
-/// `FIX.4.4`, `FIX.5.0SP2`, `FIX.Latest`: the version attribute without its extension pack.
+/// The version: `FIX.4.4`, `FIX.5.0SP2` or `FIX.Latest`. The extension pack in the version attribute is left out.
 fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
     let said = match optional(root, "version")? {
         Some(version) => version,
@@ -123,7 +123,7 @@ fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
     Ok(version.replace("_SP", "SP"))
 }
 
-/// The messages, one for each type: its scenario `base`, else the first.
+/// The messages, one for each message type. If there are several scenarios, it is `base`, or else the first one.
 fn messages<'a>(book: &Book<'a>, nodes: &[Node<'a, 'a>]) -> Result<Vec<MessageSource<'a>>, Misfit> {
     let mut chosen: BTreeMap<&str, Node<'a, 'a>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -155,10 +155,10 @@ fn messages<'a>(book: &Book<'a>, nodes: &[Node<'a, 'a>]) -> Result<Vec<MessageSo
     Ok(messages)
 }
 
-/// Data types and code sets by name.
+/// The data types and code sets, by name.
 struct Types<'a> {
     kinds: BTreeMap<&'a str, Node<'a, 'a>>,
-    /// By name and scenario.
+    /// The code sets, by name and scenario.
     code_sets: BTreeMap<(&'a str, &'a str), Node<'a, 'a>>,
 }
 
@@ -188,7 +188,7 @@ impl<'a> Types<'a> {
         Ok(types)
     }
 
-    /// The FIX type of a name, directly or through other data types.
+    /// The FIX type for a name. The name may lead to the type through other data types.
     fn kind(&self, node: Node<'_, '_>, name: &str) -> Result<DataType, Misfit> {
         let mut name = name;
         for _ in 0..=self.kinds.len().min(MAX_BASES) {
@@ -220,10 +220,10 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Maximum depth of data types based on others.
+/// Maximum number of steps from a data type to the types on which it is based.
 const MAX_BASES: usize = 16;
 
-/// Values of a code set: code and name.
+/// The values of a code set, each with its code and name.
 fn codes<'a>(set: Node<'a, 'a>) -> Result<Vec<(&'a str, &'a str)>, Misfit> {
     let mut seen = BTreeSet::new();
     let mut codes = Vec::new();
@@ -240,7 +240,7 @@ fn codes<'a>(set: Node<'a, 'a>) -> Result<Vec<(&'a str, &'a str)>, Misfit> {
     Ok(codes)
 }
 
-/// The values that a `unionDataType` adds to the codes.
+/// The values that a `unionDataType` allows in addition to the codes.
 fn others(tag: Tag, union: &str) -> OtherValues {
     let reserved = union.strip_prefix("Reserved");
     let first = reserved.and_then(|rest| rest.strip_suffix("Plus"));
@@ -248,19 +248,19 @@ fn others(tag: Tag, union: &str) -> OtherValues {
         (_, Some(first)) => OtherValues::From(first),
         ("Tenor", _) => OtherValues::Tenor,
         ("Country", _) => OtherValues::Country,
-        // The description has the limit.
+        // Only the description of this field has the limit.
         ("Qty", _) if tag == tag::IOI_QTY => OtherValues::UpTo(1_000_000_000),
         ("Qty", _) => OtherValues::Quantity,
         _ => OtherValues::Any,
     }
 }
 
-/// All definitions that references look up.
+/// All definitions to which references refer.
 struct Book<'a> {
     types: Types<'a>,
-    /// By tag: the scenario `base`, else the first.
+    /// The fields by tag. If there are several scenarios, it is `base`, or else the first one.
     fields: BTreeMap<Tag, Node<'a, 'a>>,
-    /// By id and scenario.
+    /// The components, by id and scenario.
     components: BTreeMap<(&'a str, &'a str), Node<'a, 'a>>,
     groups: BTreeMap<(&'a str, &'a str), Node<'a, 'a>>,
     component_names: BTreeSet<&'a str>,
@@ -285,7 +285,7 @@ impl<'a> Book<'a> {
                 by_tag.insert(tag, node);
             }
         }
-        // Some repositories have groups among the components.
+        // Some repositories have their groups among the components.
         let all = || components.iter().chain(groups);
         let components = by_id(all(), "component")?;
         let names = components
@@ -312,7 +312,7 @@ impl<'a> Book<'a> {
                     };
                     let others = union.map_or(OtherValues::None, |union| others(tag, union));
                     let kind = match self.types.kind(set, attribute(set, "type")?)? {
-                        // The other values are longer than one character.
+                        // Some of the other values have more than one character.
                         DataType::Char if union.is_some_and(|union| union != CHAR) => {
                             DataType::String
                         }
@@ -339,7 +339,7 @@ impl<'a> Book<'a> {
         Ok(fields)
     }
 
-    /// The members in an element.
+    /// The members that an element lists.
     fn items(&self, parent: Node<'a, 'a>) -> Result<Vec<LayoutItem<'a>>, Misfit> {
         let mut items = Vec::new();
         for node in elements(parent) {
@@ -376,7 +376,7 @@ impl<'a> Book<'a> {
         Ok(items)
     }
 
-    /// A group, as the member of its count field.
+    /// A group as a layout item, which has the name of its count field.
     fn group(&self, node: Node<'a, 'a>) -> Result<LayoutItem<'a>, Misfit> {
         let count = elements(node).find(|node| is(*node, "numInGroup"));
         let count = count.ok_or_else(|| {
@@ -400,7 +400,7 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// Resolves a reference: the id in its scenario, else in `base`.
+    /// Finds the definition of a reference: the one with this id in the scenario of the reference, or else in `base`.
     fn find(
         &self,
         among: &BTreeMap<(&'a str, &'a str), Node<'a, 'a>>,
@@ -422,7 +422,8 @@ impl<'a> Book<'a> {
         })
     }
 
-    /// A group is a component with one member; a component of its name takes precedence.
+    /// The name of the component that stands for a group. If there is a component with the name of the group, this
+    /// component keeps the name, and the one for the group gets `/group` at its end.
     fn group_name(&self, node: Node<'a, 'a>, scenario: &str) -> Result<Cow<'a, str>, Misfit> {
         let name = self.component_name(node, scenario)?;
         match self.component_names.contains(attribute(node, "name")?) {
@@ -458,11 +459,11 @@ fn scenario<'a>(node: Node<'a, 'a>) -> Result<&'a str, Misfit> {
     Ok(optional(node, "scenario")?.unwrap_or(BASE))
 }
 
-/// Whether a member is required; `None` for one that the message must not have.
+/// Whether a member is required. `None` for a member that the message must not have.
 fn presence(node: Node<'_, '_>) -> Result<Option<bool>, Misfit> {
     match node.attribute("presence").unwrap_or("optional") {
         "required" => Ok(Some(true)),
-        // A constant need not be sent.
+        // A constant field need not be sent.
         "optional" | "ignored" | "constant" => Ok(Some(false)),
         "forbidden" => Ok(None),
         other => {

@@ -1,4 +1,4 @@
-//! Errors in the definitions of a dictionary, each with a remedy.
+//! Errors in the definitions of a dictionary. Each says how to correct it.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,62 +6,63 @@ use core::fmt;
 
 use fixwire_protocol::dictionary::DefinitionProblem;
 
-/// Errors in the definitions of a dictionary.
+/// What is wrong in the definitions of a dictionary.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DictionaryProblem {
     /// The definitions do not form a valid dictionary.
     Definition(DefinitionProblem),
-    /// The text is not XML, or has unsupported parts: entities, document types.
+    /// The text is not XML, or uses parts of XML that are not supported: entities or document types.
     Xml(String),
-    /// The text is longer than `Limits::bytes`.
+    /// The text is longer than `DocumentLimits::bytes`.
     TooLong {
         /// The limit, bytes.
         limit: usize,
     },
     /// The outermost element is not `<fix>`.
     WrongRoot(String),
-    /// `<fix>` has no such child.
+    /// `<fix>` does not have this child element.
     MissingSection(&'static str),
-    /// A group in an Orchestra file, by name, without `<numInGroup>`.
+    /// The group with this name has no `<numInGroup>` in an Orchestra file.
     GroupWithoutCount(String),
     /// An unexpected element.
     UnexpectedElement {
-        /// Its name.
+        /// The name of the element.
         found: String,
-        /// The elements allowed here.
+        /// The elements that are allowed here.
         expected: &'static str,
     },
-    /// An element without this attribute, or with an empty one.
+    /// An element lacks this attribute, or the attribute is empty.
     MissingAttribute {
         /// The element's name.
         element: String,
         /// The attribute's name.
         attribute: &'static str,
     },
-    /// An attribute with an invalid value.
+    /// The value of an attribute is not valid.
     BadAttribute {
         /// The attribute's name.
         attribute: &'static str,
-        /// Its value.
+        /// The value of the attribute.
         value: String,
         /// The allowed values.
         expected: &'static str,
     },
-    /// An unknown field type.
+    /// The type of a field is unknown.
     UnknownType(String),
-    /// Two definitions in an Orchestra file with this id, of the same element and scenario.
+    /// Two definitions in an Orchestra file have this id. They are in the same scenario and have the same element
+    /// name.
     DuplicateId(String),
-    /// A duplicate value in a code set.
+    /// A code set has this value twice.
     DuplicateValue(String),
-    /// A reference in an Orchestra file to an unknown id.
+    /// A reference in an Orchestra file has an unknown id.
     UnknownId {
-        /// The kind of the id: field, component, group or codeSet.
+        /// What the id should be: field, component, group or codeSet.
         what: &'static str,
-        /// The id or name.
+        /// The id or name that was not found.
         id: String,
     },
-    /// The bytes are not UTF-8, or declared as another encoding.
+    /// The bytes are not UTF-8, or the file declares another encoding.
     Encoding(String),
 }
 
@@ -144,7 +145,7 @@ impl fmt::Display for DictionaryProblem {
     }
 }
 
-/// The sentences for errors in definitions.
+/// Writes the sentence for an error in definitions.
 fn definition(problem: &DefinitionProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match problem {
         DefinitionProblem::TooDeep => f.write_str(
@@ -204,7 +205,7 @@ fn definition(problem: &DefinitionProblem, f: &mut fmt::Formatter<'_>) -> fmt::R
     }
 }
 
-/// A text, shortened for a sentence.
+/// A text that is cut for use in a sentence.
 pub(crate) fn cut(text: &str) -> String {
     const LONGEST: usize = 120;
     match text.char_indices().nth(LONGEST) {

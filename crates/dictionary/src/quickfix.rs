@@ -1,4 +1,4 @@
-//! Reads QuickFIX data dictionaries: the XML of the QuickFIX engines and of many counterparties.
+//! Reads QuickFIX data dictionaries. This is the XML of the QuickFIX engines and of many counterparties.
 //!
 //! ```xml
 //! <fix type="FIX" major="4" minor="2" servicepack="0">
@@ -27,21 +27,21 @@ use crate::document::{
 use crate::lenient::{DictionaryNote, Notes, settle};
 use crate::problem::{DictionaryProblem, cut};
 
-/// Reads a QuickFIX data dictionary (the XML files that QuickFIX engines share).
+/// Reads a QuickFIX data dictionary. All QuickFIX engines use this XML form.
 ///
 /// # Errors
 ///
-/// [`DictionaryError`] with the position of the error and the remedy. Entities and document types are refused, and
-/// `limits` bounds size, depth and number of elements.
+/// [`DictionaryError`] with the position of the error and how to correct it. Entities and document types are refused.
+/// `limits` has limits for the size, the depth and the number of elements.
 pub fn read(text: &str, limits: DocumentLimits) -> Result<Dictionary, DictionaryError> {
     read_noting(text, limits).map(|(dictionary, _)| dictionary)
 }
 
-/// The same as [`read`]; also returns notes on irregular forms that the QuickFIX engines load, and how they were read.
+/// As [`read`]. Also returns notes on irregular forms that the QuickFIX engines load, and on how they were read.
 ///
 /// # Errors
 ///
-/// See [`read`].
+/// As for [`read`].
 pub fn read_noting(
     text: &str,
     limits: DocumentLimits,
@@ -55,7 +55,7 @@ pub fn read_noting(
     Ok((dictionary, notes.placed(text)))
 }
 
-/// The sections of a file.
+/// Which sections a file has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sections {
     fields: bool,
@@ -65,8 +65,8 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// A dictionary that stands alone has fields, messages and, before FIX 5.0, header and trailer; from FIX 5.0 on
-    /// these are in the transport dictionary.
+    /// Checks that a file has all sections that a dictionary needs: fields, messages and, before FIX 5.0, header and
+    /// trailer. From FIX 5.0 on, header and trailer are in the transport dictionary.
     fn are_complete(self, root: Node<'_, '_>, version: &str) -> Result<(), Misfit> {
         let missing = |name| Err(misfit(root, DictionaryProblem::MissingSection(name)));
         let transported = version.starts_with("FIX.") && version.as_bytes().get(4) >= Some(&b'5');
@@ -82,10 +82,10 @@ impl Sections {
     }
 }
 
-/// Longest name of an ignored section, bytes.
+/// Maximum length of an ignored section's name, in bytes.
 const LONGEST_SECTION: usize = 100;
 
-/// The content of a file, in order.
+/// The definitions of a file, in order.
 pub(crate) fn source<'a>(
     root: Node<'a, 'a>,
     depth: usize,
@@ -157,10 +157,10 @@ pub(crate) fn source<'a>(
     Ok((source, found))
 }
 
-/// The major version of FIX Latest, which has no number.
+/// Stands for the major version of FIX Latest, which has no number.
 pub(crate) const LATEST: &str = "Latest";
 
-/// `FIX.4.2`, `FIX.5.0SP2`, `FIXT.1.1`, `FIX.Latest`.
+/// The version: `FIX.4.2`, `FIX.5.0SP2`, `FIXT.1.1` or `FIX.Latest`.
 fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
     let part = |name| match root.attribute(name).unwrap_or("0") {
         text if text.parse::<u8>().is_ok() => Ok(text),
@@ -193,7 +193,7 @@ fn field<'a>(node: Node<'a, 'a>, notes: &mut Notes) -> Result<FieldSource<'a>, M
     let kind = kind(node, name, notes)?;
     let mut values = Vec::new();
     for value in elements(node) {
-        // Some generators wrap the values in an element.
+        // Some generators put the values into an element of their own.
         if value.tag_name().name() == "values" {
             for value in elements(value) {
                 values.extend(listed(value, notes)?);
@@ -213,8 +213,8 @@ fn field<'a>(node: Node<'a, 'a>, notes: &mut Notes) -> Result<FieldSource<'a>, M
     })
 }
 
-/// `allowOtherValues`, an attribute of QuickFIX/J, allows any other value; fixwire's `otherValues` names the allowed
-/// type.
+/// The values that a field may have in addition to the listed ones. `allowOtherValues`, an attribute of QuickFIX/J,
+/// allows every value. Fixwire's `otherValues` names the type that is allowed.
 fn others(node: Node<'_, '_>) -> Result<OtherValues, Misfit> {
     if let Some(word) = optional(node, "otherValues")? {
         let expected = "none, any, a number and +, 0..number, quantity, tenor or country";
@@ -230,7 +230,7 @@ fn others(node: Node<'_, '_>) -> Result<OtherValues, Misfit> {
     })
 }
 
-/// The number of a field: 0 and leading zeros are irregular.
+/// The number of a field. The number 0 and leading zeros are irregular.
 fn tag(node: Node<'_, '_>, notes: &mut Notes) -> Result<u32, Misfit> {
     let text = attribute(node, "number")?;
     let plain = text.trim_start_matches('0');
@@ -246,7 +246,7 @@ fn tag(node: Node<'_, '_>, notes: &mut Notes) -> Result<u32, Misfit> {
     Ok(0)
 }
 
-/// The type of a field: blanks around it are removed, and an unknown type allows any value.
+/// The type of a field. Blanks around it are ignored, and an unknown type allows every value.
 fn kind(node: Node<'_, '_>, field: &str, notes: &mut Notes) -> Result<DataType, Misfit> {
     let text = optional(node, "type")?.unwrap_or_default();
     let trimmed = text.trim();

@@ -1,4 +1,4 @@
-//! Reads dictionary files of either format.
+//! Reads dictionary files of either form.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -10,20 +10,20 @@ use crate::lenient::DictionaryNote;
 use crate::problem::DictionaryProblem;
 use crate::{orchestra, quickfix};
 
-/// Reads a file of either format, detected by its outermost element.
+/// Reads a dictionary file of either form. The outermost element decides which form it is.
 ///
 /// # Errors
 ///
-/// [`DictionaryError`], also for bytes that are not UTF-8.
+/// [`DictionaryError`], also when the bytes are not UTF-8.
 pub fn read(bytes: &[u8], limits: DocumentLimits) -> Result<Dictionary, DictionaryError> {
     read_noting(bytes, limits).map(|(dictionary, _)| dictionary)
 }
 
-/// The same as [`read()`]; also returns notes on irregular forms of a QuickFIX file, and how they were read.
+/// As [`read()`]. Also returns notes on irregular forms in a QuickFIX file, and on how they were read.
 ///
 /// # Errors
 ///
-/// See [`read()`].
+/// As for [`read()`].
 pub fn read_noting(
     bytes: &[u8],
     limits: DocumentLimits,

@@ -1,7 +1,7 @@
-//! Writes a dictionary as XML: the QuickFIX form, or a FIX Orchestra repository.
+//! Writes a dictionary as XML, in the QuickFIX form or as a FIX Orchestra repository.
 //!
-//! Reading it back gives the same dictionary, except conditions, which only deltas can express. Components are written
-//! expanded, as a dictionary keeps them.
+//! Reading the XML gives the same dictionary again, without its conditions, which only deltas can express. Components
+//! are written with their members expanded, because a dictionary keeps them in this form.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +12,7 @@ use fixwire_protocol::dictionary::{Dictionary, FieldDef, GroupDef, Member, Other
 
 use crate::quickfix::LATEST;
 
-/// Writes a QuickFIX data dictionary. A version that its attributes cannot express is written as FIX.5.0SP2.
+/// Writes a QuickFIX data dictionary. If the attributes cannot express the version, FIX.5.0SP2 is written.
 pub fn quickfix(dictionary: &Dictionary) -> String {
     let mut text = String::new();
     let (transport, major, minor, pack) = numbers(dictionary.version());
@@ -80,7 +80,7 @@ pub fn quickfix(dictionary: &Dictionary) -> String {
     text
 }
 
-/// `FIX.5.0SP2` as type, major, minor, service pack.
+/// The type, the major version, the minor version and the service pack of a version such as `FIX.5.0SP2`.
 fn numbers(version: &str) -> (&str, &str, &str, &str) {
     let parts = || {
         let (transport, rest) = version.split_once('.')?;
@@ -126,7 +126,7 @@ fn name(dictionary: &Dictionary, tag: Tag) -> &str {
 
 const NAMESPACE: &str = "http://fixprotocol.io/2020/orchestra/repository";
 
-/// Writes a FIX Orchestra repository, version 1.0.
+/// Writes a FIX Orchestra repository of version 1.0.
 pub fn orchestra(dictionary: &Dictionary) -> String {
     let mut text = String::new();
     let version = Escaped(dictionary.version());
@@ -220,18 +220,18 @@ pub fn orchestra(dictionary: &Dictionary) -> String {
     text
 }
 
-/// Ids of the components that the standard gives to header and trailer.
+/// Ids of the components that are header and trailer in the standard.
 const HEADER: u32 = 1024;
 const TRAILER: u32 = 1025;
 const FIRST_GROUP: u32 = 2000;
 
-/// The name of a field's code set; data types have no hyphens.
+/// The name of a field's code set. It has a hyphen, because names of data types have none.
 fn code_set(field: &FieldDef) -> String {
     let name: String = field.name.chars().take(64).collect();
     format!("{name}-{}-CodeSet", field.tag)
 }
 
-/// Groups, each with an id of its own.
+/// The repository that is written. Each group has an id of its own.
 struct Repository<'a> {
     groups: &'a mut String,
     count: u32,
@@ -270,7 +270,7 @@ impl Repository<'_> {
     }
 }
 
-/// Text inside an attribute.
+/// Text in an attribute, with the necessary escapes.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -281,7 +281,7 @@ impl fmt::Display for Escaped<'_> {
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
-                // A parser would turn these into spaces.
+                // A parser would read these characters as spaces.
                 '\n' | '\r' | '\t' => write!(f, "&#{};", u32::from(letter))?,
                 letter => f.write_char(letter)?,
             }

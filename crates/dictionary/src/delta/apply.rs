@@ -1,4 +1,4 @@
-//! Applies statements one by one, and checks each for conflicts with other files.
+//! Applies statements one by one, and checks each statement for conflicts with other files.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub(super) fn apply(base: &Dictionary, deltas: &[Delta]) -> Result<Dictionary, D
     desk.draft.finish().map_err(error)
 }
 
-/// Why a statement is invalid; `thing` is the definition that it contradicts.
+/// Why a statement is not valid. `thing` has the definition that the statement contradicts.
 struct Refused {
     problem: DeltaProblem,
     thing: Option<Thing>,
@@ -82,9 +82,9 @@ struct Desk<'a> {
     /// The current delta.
     current: usize,
     at: SourcePosition,
-    /// Data fields and their assigned length fields.
+    /// Data fields, each with the length field that statements give it.
     lengths: Vec<(Tag, Tag)>,
-    /// Names of removed fields and messages, and the delta that removed each.
+    /// Names of the fields and messages that were removed, each with the delta that has removed it.
     gone: BTreeMap<String, usize>,
 }
 
@@ -106,7 +106,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Records that this statement has changed a thing; two files cannot both change it.
+    /// Notes that this statement has changed a thing. Two files must not change the same thing.
     fn touch(&mut self, thing: Thing, what: impl FnOnce() -> String) -> Outcome {
         match self.touched.get(&thing) {
             Some((delta, _)) if *delta != self.current => {
@@ -127,7 +127,7 @@ impl Desk<'_> {
         touched.is_some_and(|(delta, _)| *delta != self.current)
     }
 
-    /// Whether another delta has already removed the thing with this name.
+    /// Whether another delta has removed the thing with this name.
     fn is_gone(&self, name: &str) -> bool {
         self.gone
             .get(name)
@@ -241,7 +241,7 @@ impl Desk<'_> {
         let kept = known.map_or(OtherValues::None, |known| known.others);
         field.others = others.unwrap_or(kept);
         let same = is_it && kept == field.others;
-        // An addition that already exists may open the field's value list.
+        // The field exists already, but the addition may allow further values.
         let is_more = is_it && kept == OtherValues::None;
         field.values = match (known, how) {
             (Some(known), How::Add) if !same && !is_more => {
@@ -270,11 +270,11 @@ impl Desk<'_> {
             self.touch(thing, || format!("the field {tag}"))?;
         }
         if !same || how == How::Change {
-            // Finds its length field again, or names it.
+            // This finds the length field of the field again, or the field gets the one that is named.
             self.draft.put_field(field);
         }
         if let Some(length) = length {
-            // The length field may be added or renamed in a later statement.
+            // A later statement may add or rename the length field.
             let length = match length.parse() {
                 Ok(tag) => tag,
                 Err(_) => self.draft.tag(length)?,
@@ -456,7 +456,7 @@ impl Desk<'_> {
         self.touch(thing, what)
     }
 
-    /// The members of a component, in sequence.
+    /// The members of a component, in order.
     fn component(&mut self, name: &str, place: &Place, required: bool, spot: &Spot) -> Outcome {
         let found = self
             .draft

@@ -1,4 +1,4 @@
-//! `Change`: one change to a dictionary, from a statement.
+//! `Change`: one change of a dictionary, made from a statement.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use fixwire_protocol::dictionary::assemble::MAX_MEMBERS;
 use fixwire_protocol::dictionary::condition::Test;
 use fixwire_protocol::dictionary::{DataType, OtherValues};
 
-/// Maximum number of statements in a delta: as many as two dictionaries can differ in.
+/// Maximum number of statements in a delta. Two dictionaries can differ in this many places.
 pub(super) const MAX_CHANGES: usize = 2 * MAX_MEMBERS;
 
 /// A position in a file.
@@ -20,14 +20,14 @@ pub struct SourcePosition {
     pub column: u32,
 }
 
-/// A change and the position of its statement.
+/// A change, and the position of its statement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Stated {
     pub(super) at: SourcePosition,
     pub(super) change: Change,
 }
 
-/// One statement. Names are as written.
+/// A statement. Names are as they were written.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Change {
     Base(String),
@@ -38,7 +38,7 @@ pub(super) enum Change {
         name: String,
         kind: DataType,
         length: Option<String>,
-        /// Values allowed besides the listed ones; `None` leaves them unchanged.
+        /// Which values are allowed in addition to the listed ones; `None` leaves this unchanged.
         others: Option<OtherValues>,
     },
     RemoveField(String),
@@ -63,7 +63,7 @@ pub(super) enum Change {
         place: Place,
         required: bool,
         spot: Spot,
-        /// For a group, the first member of its entries and whether it is required.
+        /// For a group, the first member of its entries, and whether this member is required.
         begin: Option<(String, bool)>,
     },
     Component {
@@ -83,7 +83,7 @@ pub(super) enum Change {
     },
     Condition {
         how: How,
-        /// Empty: every message that has all its fields.
+        /// The places where the condition applies. If empty, it applies to every message that has all its fields.
         places: Vec<Place>,
         required: String,
         terms: Vec<(String, Test)>,
@@ -107,11 +107,11 @@ impl How {
     }
 }
 
-/// A message, or one of its groups.
+/// A message, or one of the groups in it.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Place {
     pub(super) root: Root,
-    /// The counts of the groups that lead to it, the outermost first.
+    /// The counts of the groups that lead to the place, beginning with the outermost.
     pub(super) groups: Vec<String>,
 }
 
@@ -122,7 +122,7 @@ pub(super) enum Root {
     Message(String),
 }
 
-/// The position for a new member.
+/// The position of a new member.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Spot {
     First,
@@ -130,17 +130,17 @@ pub(super) enum Spot {
     Last,
 }
 
-/// A thing that a statement mentions and a file defines.
+/// A thing that a file defines and a statement mentions.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Thing {
-    /// The name of the dictionary.
+    /// The version of the dictionary.
     Version,
     /// The field with this tag.
     Field(Tag),
-    /// A value of a field.
+    /// A value of the field with this tag.
     Value(Tag, String),
     /// The message with this type.
     Message(String),
-    /// A member of a message (without a type: of header and trailer), inside these groups.
+    /// A member of a message, inside these groups. Without a message type it is a member of header or trailer.
     Member(String, Vec<Tag>, Tag),
 }

@@ -1,4 +1,4 @@
-//! Diff: the statements that turn one dictionary into another, in an order in which they can be applied.
+//! Finds the statements that turn one dictionary into another, in an order in which they can be applied.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -52,7 +52,7 @@ pub(super) fn changes(before: &Dictionary, after: &Dictionary) -> Vec<Stated> {
     }
     diff.new_conditions();
     if diff.changes.len() == 1 {
-        // Changes only the name of the base.
+        // Only the name of the base has changed.
         diff.changes.clear();
     }
     diff.changes
@@ -61,7 +61,7 @@ pub(super) fn changes(before: &Dictionary, after: &Dictionary) -> Vec<Stated> {
 struct Diff<'a> {
     before: &'a Dictionary,
     after: &'a Dictionary,
-    /// The tags of a name in either dictionary.
+    /// For each name, the tags that it has in either dictionary.
     names: BTreeMap<&'a str, BTreeSet<Tag>>,
     changes: Vec<Stated>,
 }
@@ -73,7 +73,7 @@ impl Diff<'_> {
         self.changes.push(Stated { at, change });
     }
 
-    /// A field's name when it has the same meaning before, after and between, else its number.
+    /// The name of a field if it has the same meaning before, after and in between, otherwise the field's number.
     fn field_name(&self, tag: Tag) -> String {
         let name = |dictionary: &Dictionary| dictionary.field(tag).map(|field| field.name.clone());
         let names = (name(self.before), name(self.after));
@@ -88,7 +88,7 @@ impl Diff<'_> {
         }
     }
 
-    /// A message's name when it has the same meaning before, after and between, else its MsgType.
+    /// The name of a message if it has the same meaning before, after and in between, otherwise its MsgType.
     fn message_name(&self, msg_type: &str) -> String {
         let name = |dictionary: &Dictionary| {
             let message = dictionary.message(msg_type.as_bytes());
@@ -151,7 +151,7 @@ impl Diff<'_> {
         };
         let (kept, gone): (Vec<_>, Vec<_>) = before.iter().partition(|old| of(after, &old.value));
         gone.into_iter().for_each(|old| self.push(remove(old)));
-        // Values in the same order are changed; the ones after that are added again.
+        // Values that are in the same order are changed. The values after them are added again.
         let pairs = kept.iter().zip(after);
         let same = pairs
             .take_while(|(old, new)| old.value == new.value)
@@ -192,7 +192,8 @@ impl Diff<'_> {
         }
     }
 
-    /// Turns one list of members into the other: first the members of the new list, in order, then the removals.
+    /// Turns one list of members into the other. The members of the new list come first, in order, and then the
+    /// removals.
     fn members(&mut self, root: &Root, path: &mut Vec<Tag>, before: &[Member], after: &[Member]) {
         if before == after {
             return;
@@ -224,8 +225,8 @@ impl Diff<'_> {
                 Some(before) => Spot::After(self.field_name(before.tag)),
             };
             if list.contains(&member.tag) {
-                // The member moves, or changes from or to a group. It is never the only member here unless it changes
-                // its kind; then another one holds its place.
+                // The member moves, or it becomes a group or stops being one. If it is the only member here, it only
+                // changes its kind; then another member keeps its place.
                 self.remove_and_hold(&place, member, &mut list, after);
             }
             let begin = member.group.as_deref().map(|group| {
@@ -286,7 +287,7 @@ impl Diff<'_> {
         list.retain(|&tag| tag != member.tag);
     }
 
-    /// The members of a group in its place.
+    /// Handles the members inside a group.
     fn inside(&mut self, root: &Root, path: &mut Vec<Tag>, old: Option<&Member>, new: &Member) {
         let Some(group) = new.group.as_deref() else {
             return;
@@ -296,7 +297,7 @@ impl Diff<'_> {
         path.push(new.tag);
         match old {
             Some(old) => self.members(root, path, old.members(), group.members()),
-            // The group was created with its first member, as a plain field.
+            // The group was created with its first member, which is a plain field.
             None => {
                 let plain: Vec<Member> = first
                     .iter()
@@ -330,7 +331,7 @@ impl Diff<'_> {
             let old = self.before.message(message.msg_type().as_bytes());
             let kept = |condition: &ConditionalRequirement| {
                 old.is_some_and(|old| {
-                    // Members that move lose their conditions.
+                    // When a member is moved, it loses its conditions.
                     old.members() == message.members() && old.conditions().contains(condition)
                 })
             };
@@ -344,7 +345,7 @@ impl Diff<'_> {
 
     fn condition(&mut self, how: How, message: &MessageDef, condition: &ConditionalRequirement) {
         let root = Root::Message(match how {
-            // The name may have changed by now.
+            // The name may have been changed by now.
             How::Remove => message.msg_type().into(),
             _ => self.message_name(message.msg_type()),
         });

@@ -1,4 +1,4 @@
-//! A dictionary being changed: members as growable trees, fields by tag.
+//! A dictionary that is being changed. Members are trees that can grow, and fields are found by tag.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -18,7 +18,7 @@ use super::{DeltaProblem, How, Place, Root};
 pub(super) struct Draft {
     pub version: String,
     pub fields: BTreeMap<Tag, FieldDef>,
-    /// Tags by field name; two only until a later statement renames one.
+    /// The tags of each field name. A name has two tags only until a later statement renames one of the fields.
     names: BTreeMap<String, BTreeSet<Tag>>,
     pub header: Vec<Branch>,
     pub trailer: Vec<Branch>,
@@ -34,7 +34,7 @@ pub(super) struct DraftMessage {
     components: Vec<String>,
 }
 
-/// A member; unchanged groups stay shared.
+/// A member. Groups that are not changed stay shared.
 #[derive(Clone)]
 pub(super) struct Branch {
     pub tag: Tag,
@@ -45,7 +45,7 @@ pub(super) struct Branch {
 /// The members of a group.
 #[derive(Clone)]
 pub(super) struct Inside {
-    /// Unchanged, until a change of them is requested.
+    /// The group if it is unchanged. A request to change it replaces this.
     kept: Option<Arc<GroupDef>>,
     changed: Vec<Branch>,
 }
@@ -105,7 +105,7 @@ impl Draft {
         draft
     }
 
-    /// Defines a field, replacing one with the same tag.
+    /// Defines a field. A field with the same tag is replaced.
     pub fn put_field(&mut self, field: FieldDef) {
         self.forget_name(field.tag);
         let tags = self.names.entry(field.name.clone()).or_default();
@@ -121,7 +121,7 @@ impl Draft {
         }
     }
 
-    /// Removes a field, also from all messages; returns the name of a group that would be left empty.
+    /// Removes a field, also from all messages. The error is a group that would be left empty.
     pub fn remove_field(&mut self, tag: Tag) -> Result<(), Tag> {
         self.forget_name(tag);
         self.fields.remove(&tag);
@@ -145,7 +145,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The tag for a word: a number, or the name of one field.
+    /// The tag for which a word stands. The word is a number, or a name that only one field has.
     pub fn tag(&self, word: &str) -> Result<Tag, DeltaProblem> {
         let number = word
             .parse()
@@ -163,13 +163,13 @@ impl Draft {
         }
     }
 
-    /// The first name shared by two fields.
+    /// The first name that two fields have.
     pub fn twice(&self) -> Option<(&str, Tag)> {
         let mut all = self.names.iter();
         all.find_map(|(name, tags)| Some((name.as_str(), *tags.iter().nth(1)?)))
     }
 
-    /// The MsgType for a word: the word itself, or the name of one message.
+    /// The MsgType for which a word stands. The word is the MsgType itself, or a name that only one message has.
     pub fn msg_type(&self, word: &str) -> Result<String, DeltaProblem> {
         if self.messages.contains_key(word) {
             return Ok(word.into());
@@ -188,7 +188,7 @@ impl Draft {
         }
     }
 
-    /// The MsgType (empty for header and trailer) and the groups of a place.
+    /// The MsgType and the groups of a place. The MsgType is empty for header and trailer.
     pub fn path(&self, place: &Place) -> Result<(String, Vec<Tag>), DeltaProblem> {
         let msg_type = match &place.root {
             Root::Message(name) => self.msg_type(name)?,
@@ -198,7 +198,7 @@ impl Draft {
         Ok((msg_type, tags.collect::<Result<_, _>>()?))
     }
 
-    /// The members of a place.
+    /// The members at a place.
     pub fn members(
         &mut self,
         place: &Place,
@@ -249,7 +249,7 @@ impl Draft {
             messages,
             components: self.components,
         };
-        // Its limits are checked above, and the maps have each tag and type once.
+        // The limits were checked above, and the maps have each tag and each type only once.
         assemble(definitions).map_err(|problem| DeltaProblem::Xml(problem.into()))
     }
 }
@@ -292,13 +292,13 @@ fn finish(
     branches.into_iter().map(member).collect()
 }
 
-/// Whether the member is, or contains, this field.
+/// Whether the member is this field, or contains it.
 fn holds(member: &Member, tag: Tag) -> bool {
     let inside = member.group.as_deref().map_or(&[][..], GroupDef::members);
     member.tag == tag || inside.iter().any(|member| holds(member, tag))
 }
 
-/// Removes a field at all levels; a group left empty is an error, or is removed, too.
+/// Removes a field at all levels. If a group is left empty, that is an error, or the group is removed too.
 fn prune(members: &mut Vec<Branch>, tag: Tag, strict: bool) -> Result<(), Tag> {
     members.retain(|branch| branch.tag != tag);
     let mut empty = Vec::new();

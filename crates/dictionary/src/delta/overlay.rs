@@ -1,4 +1,4 @@
-//! QuickFIX XML as a delta: everything in it is added.
+//! Reads QuickFIX XML as a delta. Everything in the XML is added.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -94,7 +94,7 @@ pub(super) fn read(text: &str, limits: DocumentLimits) -> Result<Vec<Stated>, Di
 
 struct Found<'a> {
     changes: Vec<(usize, Change)>,
-    /// The components defined in the file; others are the base's.
+    /// The components that the file defines. The others are those of the base dictionary.
     components: BTreeMap<&'a str, &'a ComponentSource<'a>>,
 }
 
@@ -187,7 +187,7 @@ fn first_field(
     }
 }
 
-/// The position at which a dictionary of either kind defines a thing.
+/// The place where a dictionary of either form defines a thing.
 pub(super) fn find<'a>(root: Node<'a, 'a>, thing: &Thing) -> Option<Node<'a, 'a>> {
     let named = |node: &Node<'_, '_>, element: &str, attributes: [&str; 2], value: &str| {
         node.tag_name().name() == element

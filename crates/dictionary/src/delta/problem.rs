@@ -1,4 +1,4 @@
-//! Errors in a delta, each with a remedy.
+//! Errors in a delta. Each says how to correct it.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -12,29 +12,29 @@ use crate::problem::{DictionaryProblem, cut};
 pub struct DeltaError {
     /// The name of the delta.
     pub file: String,
-    /// The position in it.
+    /// The position in the delta.
     pub at: SourcePosition,
     /// The error.
     pub problem: DeltaProblem,
-    /// The other position of a conflict.
+    /// The other position, if there is a conflict.
     pub other: Option<Box<Other>>,
 }
 
-/// The position of the contradicted definition.
+/// The position of the definition that is contradicted.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Other {
-    /// In another delta, or earlier in the same one.
+    /// The definition is in another delta, or earlier in the same delta.
     Delta {
         /// The name of the delta.
         file: String,
-        /// The position in it.
+        /// The position in that delta.
         at: SourcePosition,
     },
-    /// In the base dictionary; [`place_of`](super::place_of) finds it there.
+    /// The definition is in the base dictionary. [`place_of`](super::place_of) finds its position there.
     Base(Thing),
 }
 
-/// Errors of a statement.
+/// What is wrong with a statement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DeltaProblem {
@@ -42,41 +42,41 @@ pub enum DeltaProblem {
     Xml(DictionaryProblem),
     /// Invalid syntax.
     Syntax {
-        /// The word, empty at the end of the line.
+        /// The word that was found; empty at the end of the line.
         found: String,
-        /// The words allowed here.
+        /// The words that are allowed here.
         expected: &'static str,
     },
     /// The delta is for another dictionary.
     WrongBase {
-        /// The version that the delta names.
+        /// The version for which the delta is.
         wanted: String,
         /// The dictionary's version.
         found: String,
     },
     /// An unknown name.
     Unknown {
-        /// field, message, member, group, component or value.
+        /// The kind of the thing: field, message, member, group, component or value.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// An ambiguous name of two fields or messages.
+    /// A name is ambiguous, because two fields or messages have it.
     Ambiguous {
         /// field or message.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// It already exists with another definition, or another delta has changed it.
+    /// The thing already exists with another definition, or another delta has changed it.
     Conflict(String),
-    /// The group would have no members left.
+    /// The group would be left without members.
     EmptyGroup(String),
     /// No message has all fields of the condition.
     NoSuchMessage,
     /// A limit of dictionaries is exceeded.
     TooMany {
-        /// The kind of items counted.
+        /// The kind of items that were counted.
         what: &'static str,
         /// The limit.
         limit: usize,

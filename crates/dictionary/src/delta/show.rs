@@ -1,4 +1,4 @@
-//! Writes statements as lines that can be parsed again.
+//! Writes statements as lines that can be read again.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -109,7 +109,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// The options after a field's type.
+/// The options that follow the type of a field.
 fn show_rest(
     f: &mut fmt::Formatter<'_>,
     length: Option<&str>,
@@ -177,7 +177,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// A word as written: quoted where it would otherwise be misread.
+/// A word as it must be written. It is in quotes if it would otherwise be misread.
 struct Word<'a>(&'a str);
 
 const KEYWORDS: [&str; 25] = [
@@ -230,12 +230,12 @@ impl fmt::Display for Word<'_> {
     }
 }
 
-/// The words of a name as in a statement, for sentences.
+/// A name as it is written in a statement, for sentences.
 pub(super) fn word(name: &str) -> String {
     Word(name).to_string()
 }
 
-/// The delta statement for a condition, in the message with this name.
+/// The statement for a condition, in the message with this name.
 pub fn statement(
     condition: &ConditionalRequirement,
     dictionary: &Dictionary,

@@ -1,4 +1,4 @@
-//! Parses statements from lines.
+//! Reads statements from lines of text.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use super::{Change, DeltaProblem, How, MAX_CHANGES, Place, Root, SourcePosition,
 
 type Failure = (SourcePosition, DeltaProblem);
 
-/// The statements of a text.
+/// The statements in a text.
 pub(super) fn read(text: &str) -> Result<Vec<Stated>, Failure> {
     let mut changes = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Stated>, Failure> {
 struct Token {
     at: SourcePosition,
     text: String,
-    /// It was quoted, so it is a name whatever it says.
+    /// Whether the word was in quotes. If so, it is a name, whatever the word is.
     quoted: bool,
 }
 
@@ -64,7 +64,7 @@ impl Token {
 
 /// Longest word, bytes.
 const LONGEST_WORD: usize = 4096;
-/// Maximum number of words in a line.
+/// Maximum number of words in one line.
 const MOST_WORDS: usize = 4096;
 
 fn split(line: u32, text: &str) -> Result<Vec<Token>, Failure> {
@@ -109,7 +109,7 @@ fn split(line: u32, text: &str) -> Result<Vec<Token>, Failure> {
     Ok(tokens.collect())
 }
 
-/// The remaining words of the line.
+/// The words of the line that have not been read yet.
 struct Words<'a> {
     words: &'a [Token],
     end: SourcePosition,
@@ -129,7 +129,7 @@ impl<'a> Words<'a> {
         Ok(first)
     }
 
-    /// A name, not a sign.
+    /// Reads a name, which must not be a sign.
     fn name(&mut self, expected: &'static str) -> Result<String, Failure> {
         let token = self.next(expected)?;
         match token.is_sign() {
@@ -344,7 +344,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// `NoNested of NoLegs of MESSAGE`.
+    /// Reads a place such as `NoNested of NoLegs of MESSAGE`.
     fn place(&mut self) -> Result<Place, Failure> {
         const PLACE: &str = "a message, header, trailer, or GROUP of MESSAGE";
         let mut groups = Vec::new();
@@ -367,7 +367,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// `in PLACE, PLACE: FIELD required when TERM and TERM`.
+    /// Reads a condition: `in PLACE, PLACE: FIELD required when TERM and TERM`.
     fn condition(&mut self, how: How) -> Result<Change, Failure> {
         let mut places = Vec::new();
         if self.take("in") {

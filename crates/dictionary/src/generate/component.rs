@@ -1,4 +1,4 @@
-//! Generates views of components, for functions that accept any message with the component.
+//! Writes views of components, for functions that accept any message with the component.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -9,7 +9,7 @@ use fixwire_protocol::dictionary::{ComponentDef, Dictionary, MessageDef};
 
 use super::{Module, UNUSED, lower};
 
-/// The components of a message that get a view: those known in its dictionary whose names no field has.
+/// The components of a message that get a view. The dictionary knows them, and no field has the same name.
 pub(super) fn of<'a>(
     dictionary: &'a Dictionary,
     message: &'a MessageDef,
@@ -28,7 +28,7 @@ pub(super) fn of<'a>(
     })
 }
 
-/// The module of all components that these messages have.
+/// The module with all components that these messages have.
 pub(super) fn module(
     path: &str,
     dictionary: &Dictionary,

@@ -1,4 +1,4 @@
-//! Generates constants for the values of fields.
+//! Writes constants for the values of fields.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -10,10 +10,10 @@ use fixwire_protocol::dictionary::{DataType, Dictionary};
 
 use super::lower;
 
-/// Longest name of a value, bytes; documentation creates a file for each.
+/// Maximum length of a constant's name, in bytes. Documentation has a file for each constant.
 const LONGEST_CONSTANT: usize = 60;
 
-/// A module with a constant for each value of a field.
+/// Writes a module with a constant for each value of a field.
 pub(super) fn values(dictionary: &Dictionary, tag: Tag, text: &mut String) {
     let Some(field) = dictionary
         .field(tag)
@@ -38,7 +38,7 @@ pub(super) fn values(dictionary: &Dictionary, tag: Tag, text: &mut String) {
         };
         let mut name: String = value.name.chars().map(letter).collect();
         if name.len() > LONGEST_CONSTANT {
-            // Some values have sentences as names: uses the first words.
+            // Some values have a sentence as their name. The constant uses its first words.
             let end = name[..LONGEST_CONSTANT]
                 .rfind('_')
                 .unwrap_or(LONGEST_CONSTANT);
