@@ -1,15 +1,15 @@
-//! Crash points of a trial, and its failures.
+//! The points of a trial at which the engine crashes, and the failures of a trial.
 
 use std::fmt;
 
-/// How a process ends.
+/// How the process of the engine ends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CrashKind {
     /// By `kill -9`.
     Kill,
-    /// By a power failure: each unsynced sector is on disk or not.
+    /// By a power failure. Each sector that was not synced is on the disk or is not.
     PowerCut,
-    /// By a failed sync, after which the engine stops by itself.
+    /// By a sync that fails. After this the engine stops by itself.
     FailedSync,
 }
 
@@ -21,20 +21,20 @@ impl CrashKind {
     ];
 }
 
-/// A point at which a trial kills the engine: the number of an operation of its disk or network, or for
-/// [`CrashKind::FailedSync`] of a sync, from 0.
+/// A point at which a trial kills the engine. It is the number of an operation of the engine's disk or network,
+/// counted from zero. For [`CrashKind::FailedSync`] it is the number of a sync.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CrashPoint {
-    /// The seed of the random numbers.
+    /// The seed for random numbers.
     pub seed: u64,
     /// How the process ends.
     pub fault: CrashKind,
-    /// The number of the operation or sync.
+    /// The number of the operation or of the sync.
     pub at: u64,
 }
 
 impl CrashPoint {
-    /// Parses the output of [`Display`](fmt::Display).
+    /// Parses a crash point in the form in which [`Display`](fmt::Display) writes it.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
@@ -59,17 +59,17 @@ impl fmt::Display for CrashPoint {
 /// A failure of a trial.
 #[derive(Clone, Eq, PartialEq)]
 pub struct TrialError {
-    /// The crash point; `None`: in the run without a crash.
+    /// The crash point; `None` for the run without a crash.
     pub point: Option<CrashPoint>,
-    /// The step of the script, from 1, and its text.
+    /// The step of the script: its number, from 1, and its text.
     pub step: String,
     /// The failure.
     pub what: String,
-    /// Everything sent between the engine and its peers, a line each.
+    /// Everything that the engine and its peers have sent to each other, one line each.
     pub trace: Vec<String>,
 }
 
-/// The variable that makes a trial play only one [`CrashPoint`], and print the messages.
+/// The environment variable that makes a trial play only one [`CrashPoint`] and print the messages.
 pub const REPEAT: &str = "FIXWIRE_CRASH";
 
 impl fmt::Display for TrialError {
@@ -89,7 +89,7 @@ impl fmt::Display for TrialError {
     }
 }
 
-/// As for people, since `unwrap` prints this.
+/// Writes the same text as `Display`, because `unwrap` prints this.
 impl fmt::Debug for TrialError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -98,18 +98,18 @@ impl fmt::Debug for TrialError {
 
 impl std::error::Error for TrialError {}
 
-/// Number of plays of a trial.
+/// What happened in the plays of a trial, as numbers.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TrialTally {
-    /// Kills of the process, including those during recovery.
+    /// Number of times that the process was killed. Kills during recovery count too.
     pub kills: u64,
-    /// Power failures, including those during recovery.
+    /// Number of power failures. Those during recovery count too.
     pub power_cuts: u64,
     /// Failed syncs.
     pub failed_syncs: u64,
-    /// How many of these happened during recovery.
+    /// Number of these ends that happened during recovery.
     pub during_recovery: u64,
-    /// Messages that were delivered to the application of a second process.
+    /// Number of messages that were given to the application in a second process.
     pub handed_again: u64,
 }
 

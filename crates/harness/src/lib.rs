@@ -1,11 +1,11 @@
-//! A simulated world for the tests of an application: its engine, its disk, its network and the counterparties of its
-//! sessions, all in one thread and by a seed.
+//! A simulated world for tests of an application. It has the application's engine, a disk, a network and the
+//! counterparties of the sessions. It runs in one thread and follows a seed.
 //!
-//! [`Trial`] plays a script and kills the process at every point of it: it detects whatever the application does twice,
-//! loses, or keeps outside its notes, with the [`CrashPoint`] that reproduces it. [`World`] is one such world for a
-//! test that controls the events itself. The guarantees for an application are in `docs/guide/applications.md`;
-//! `examples/dealer` is an application with such a test. Programs name this crate `fixwire::harness`, with the feature
-//! `harness`, among their dev-dependencies.
+//! [`Trial`] plays a script and kills the process at every point of the script. It detects everything that the
+//! application does twice, loses, or keeps outside its notes. A failure names the [`CrashPoint`] that reproduces it.
+//! [`World`] is one such world, for a test that controls the events itself. `docs/guide/applications.md` has the
+//! guarantees for an application. `examples/dealer` is an application with such a test. Programs use this crate as
+//! `fixwire::harness`, with the feature `harness` in their dev-dependencies.
 //!
 //! ```
 //! use fixwire_engine::protocol::session::{BeginString, Config, Role};

@@ -1,5 +1,5 @@
-//! The counterparty of one session, which behaves like a real one: it keeps its sequence numbers and its messages
-//! across connections, requests missing messages, and answers a ResendRequest with possible duplicates.
+//! The counterparty of one session. It behaves like a real one: it keeps its sequence numbers and its messages across
+//! connections, requests missing messages, and answers a ResendRequest with possible duplicates.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -13,21 +13,21 @@ use fixwire_engine::{Connection, SessionConfig};
 
 use crate::wire::{Received, readable};
 
-/// The node number of all peers in a simulated network; engines have others.
+/// The node number of all peers in a simulated network. Engines have other numbers.
 const NODE: u32 = 0;
-/// Nanoseconds until a peer reconnects.
+/// Time in nanoseconds after which a peer connects again.
 const PAUSE: u64 = 50_000_000;
-/// Longest accepted message, bytes.
+/// Maximum length of a message, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// A message with its MsgSeqNum.
+/// A message that the peer has sent with a MsgSeqNum.
 #[derive(Debug)]
 struct Sent {
     msg_type: String,
-    /// Its original SendingTime(52).
+    /// SendingTime(52) when the message was first sent.
     time: String,
     body: String,
-    /// Whether it has PossResend(97) = Y.
+    /// Whether the message has PossResend(97) = Y.
     may_be_known: bool,
 }
 
@@ -36,7 +36,7 @@ struct Sent {
 pub struct Peer {
     name: String,
     fix: Config,
-    /// It connects to this port, or listens there.
+    /// The port to which the peer connects, or on which it listens.
     port: u16,
     dials: bool,
     listener: Option<ListenerId>,
@@ -47,11 +47,11 @@ pub struct Peer {
     logged_on: bool,
     next_in: u64,
     sent: Vec<Sent>,
-    /// Our ResendRequest is answered when this MsgSeqNum has arrived.
+    /// The MsgSeqNum whose arrival completes the answer to our ResendRequest.
     asked: Option<u64>,
     seen: BTreeMap<u64, Received>,
     now: Now,
-    /// Messages exchanged since the last call.
+    /// Messages that were exchanged since the last call.
     pub(crate) trace: Vec<String>,
 }
 
@@ -82,26 +82,27 @@ impl Peer {
         }
     }
 
-    /// The engine's name of its session.
+    /// The name that the engine has for the session.
     #[must_use]
     pub fn session(&self) -> &str {
         &self.name
     }
 
-    /// Whether both Logons of its connection have been exchanged.
+    /// Whether both Logons of the connection have been exchanged.
     #[must_use]
     pub fn is_logged_on(&self) -> bool {
         self.logged_on
     }
 
-    /// The received application messages and rejects, without duplicates, by MsgSeqNum.
+    /// The application messages and rejects that the peer has received, without duplicates, in the order of
+    /// MsgSeqNum.
     pub fn received(&self) -> impl Iterator<Item = &Received> {
         self.seen
             .values()
             .filter(|message| message.msg_type == "3" || !is_admin(message.msg_type.as_bytes()))
     }
 
-    /// MsgSeqNum of its next message.
+    /// The MsgSeqNum of the peer's next message.
     #[must_use]
     pub fn next_out(&self) -> u64 {
         self.sent.len() as u64 + 1
@@ -113,19 +114,19 @@ impl Peer {
         self.next_in
     }
 
-    /// Whether nothing is waiting to be written or requested.
+    /// Whether the peer is logged on, has nothing to write, and waits for no requested messages.
     pub(crate) fn is_quiet(&self) -> bool {
         self.logged_on && self.waiting.is_empty() && self.asked.is_none()
     }
 
-    /// Sends a message with the fields in `body`, with `|` for SOH: now, or after the next Logon when the engine
-    /// requests it. Returns its MsgSeqNum.
+    /// Sends a message with the fields in `body`, where `|` stands for SOH. It is sent now, or after the next Logon
+    /// when the engine requests it. Returns the MsgSeqNum of the message.
     pub fn send(&mut self, msg_type: &str, body: &str) -> u64 {
         self.send_new(msg_type, body, false)
     }
 
-    /// Sends an earlier message as a new one with PossResend(97), as if its state were unknown. Returns its MsgSeqNum;
-    /// `None` when no message was sent as `seq`.
+    /// Sends an earlier message as a new one with PossResend(97), as if the peer did not know whether it has arrived.
+    /// Returns the new MsgSeqNum; `None` when no message was sent as `seq`.
     pub fn send_again(&mut self, seq: u64) -> Option<u64> {
         let sent = self.sent.get((seq as usize).checked_sub(1)?)?;
         let (msg_type, body) = (sent.msg_type.clone(), sent.body.clone());
@@ -151,21 +152,21 @@ impl Peer {
         seq
     }
 
-    /// Resends an earlier message with its MsgSeqNum and PossDupFlag(43).
+    /// Sends an earlier message again, with its MsgSeqNum and with PossDupFlag(43).
     pub fn repeat(&mut self, seq: u64) {
         if self.logged_on && (1..self.next_out()).contains(&seq) {
             self.write(seq, true);
         }
     }
 
-    /// The MsgSeqNum of its last application message.
+    /// The MsgSeqNum of the peer's last application message.
     pub(crate) fn last_application(&self) -> Option<u64> {
         let is_application = |sent: &Sent| !is_admin(sent.msg_type.as_bytes());
         let at = self.sent.iter().rposition(is_application)?;
         Some(at as u64 + 1)
     }
 
-    /// Closes its connection; it reconnects by itself.
+    /// Closes the connection of the peer, which connects again by itself.
     pub(crate) fn disconnect(&mut self, net: &SimNet) {
         if let Some(conn) = self.conn.take() {
             net.close(conn);
@@ -177,11 +178,11 @@ impl Peer {
         self.not_before = self.now.mono.0 + PAUSE;
     }
 
-    /// One turn: connects, reads, answers, writes.
+    /// Plays one turn: connects, reads, answers and writes.
     ///
     /// # Errors
     ///
-    /// A fault of the engine.
+    /// What the engine did wrong.
     pub(crate) fn step(&mut self, net: &SimNet) -> Result<(), String> {
         self.now = net.now();
         self.connect(net);
@@ -264,7 +265,7 @@ impl Peer {
         self.send("A", &body);
     }
 
-    /// Writes waiting bytes; false when the connection has failed.
+    /// Writes bytes that wait. False when the connection has failed.
     fn flush(&mut self, net: &SimNet, conn: ConnId) -> bool {
         while !self.waiting.is_empty() {
             match net.write(conn, &self.waiting) {
@@ -275,7 +276,7 @@ impl Peer {
         true
     }
 
-    /// Writes a message that has its MsgSeqNum.
+    /// Writes the message that has this MsgSeqNum.
     fn write(&mut self, seq: u64, again: bool) {
         let sent = &self.sent[seq as usize - 1];
         let mut marks = String::new();
@@ -291,7 +292,7 @@ impl Peer {
 
     fn write_message(&mut self, msg_type: &str, seq: u64, marks: &str, body: &str) {
         let begin = self.fix.begin_string.as_str();
-        // The engine's peer is the sender here.
+        // The sender is the peer of the engine.
         let (from, to) = (&self.fix.peer, &self.fix.own);
         let mut fields = format!("35={msg_type}|34={seq}|{marks}52={}|", self.time());
         let ids = [
@@ -315,7 +316,7 @@ impl Peer {
         self.waiting.extend_from_slice(&bytes);
     }
 
-    /// Handles one message of the engine; true when the connection ends.
+    /// Handles one message of the engine. Returns true when the connection ends.
     fn take(&mut self, message: Received) -> Result<bool, String> {
         self.trace(&format!("< {}", readable(&message.bytes)));
         let seq = message.seq;
@@ -396,7 +397,7 @@ impl Peer {
         self.logged_on = true;
     }
 
-    /// Answers a ResendRequest: gap-fills admin messages, resends others as possible duplicates.
+    /// Answers a ResendRequest. Admin messages are gap-filled, and all others are resent as possible duplicates.
     fn answer(&mut self, request: &Received) -> Result<(), String> {
         let last = self.sent.len() as u64;
         let from = request.number(7).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! One play of a script, with or without a crash.
+//! Plays a script once, with or without a crash.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc::Receiver;
@@ -12,10 +12,10 @@ use crate::trial::Step;
 use crate::watched::Look;
 use crate::world::{Turn, World};
 
-/// Maximum number of turns until a command is answered.
+/// Maximum number of turns for which a command may wait for its answer.
 const PATIENCE: usize = 50;
-/// In a third of the plays the engine is killed again within this number of operations: half of the time during
-/// recovery.
+/// In a third of the plays the engine is killed again within one of these numbers of operations. Both numbers are
+/// used equally often. A kill within the first number comes during recovery.
 const DIES_WITHIN: [u64; 2] = [4, 40];
 
 type Answer = Receiver<Result<Vec<u8>, OperationError>>;
@@ -23,24 +23,24 @@ type Answer = Receiver<Result<Vec<u8>, OperationError>>;
 /// Result of a play.
 #[derive(Debug)]
 pub(crate) struct Played {
-    /// Number of operations of the engine's disk and network until the end of the script.
+    /// Number of operations of the engine's disk and network up to the end of the script.
     pub(crate) operations: u64,
     pub(crate) tally: TrialTally,
     state: Option<String>,
-    /// The messages received by the peers, by session name and subject.
+    /// The messages that the peers have received, by session name and by the subject of the message.
     effects: BTreeMap<(String, String), Vec<String>>,
 }
 
 pub(crate) struct Play<A: Application> {
     world: World<A>,
     point: Option<CrashPoint>,
-    /// The current step, for errors.
+    /// The present step, for errors.
     step: String,
     operations: u64,
     tally: TrialTally,
-    /// The callbacks of earlier processes.
+    /// The messages that were given to the application in earlier processes.
     handed: HashSet<(SessionId, u64)>,
-    /// The states in which the application may be found.
+    /// The states in which the application may be after a crash.
     allowed: Vec<String>,
     dies_again: bool,
 }
@@ -76,7 +76,7 @@ impl<A: Application> Play<A> {
         }
     }
 
-    /// Plays the script, then the final steps: possible duplicates, and a kill.
+    /// Plays the script and then the final steps: possible duplicates and a kill.
     pub(crate) fn run(&mut self, steps: &[Step]) -> Result<(), String> {
         self.settle()?;
         for (index, step) in steps.iter().enumerate() {
@@ -87,7 +87,7 @@ impl<A: Application> Play<A> {
         }
         self.operations = self.world.disk().operations();
         self.step = "a possible duplicate of each last message".to_owned();
-        // As after a ResendRequest for more messages than are missing.
+        // A ResendRequest for more messages than are missing has the same effect.
         let crashes = self.point.is_some();
         for peer in 0..self.world.peers().len() * usize::from(crashes) {
             let peer = self.world.peer(SessionId(peer as u32));
@@ -97,7 +97,7 @@ impl<A: Application> Play<A> {
         }
         self.settle()?;
         self.step = "kill -9 after the last step".to_owned();
-        // A crash point after the end of the script.
+        // The crash point is after the end of the script.
         self.world.disk().end_process();
         let before = self.state();
         self.count_handed();
@@ -154,7 +154,7 @@ impl<A: Application> Play<A> {
         self.settle()
     }
 
-    /// Repeats a command until it is answered.
+    /// Gives a command until it is answered.
     fn command(&mut self, command: &[u8]) -> Result<(), String> {
         loop {
             let answer = self.ask(command)?;
@@ -180,7 +180,7 @@ impl<A: Application> Play<A> {
         handle.command(command, by).map_err(|why| why.to_string())
     }
 
-    /// Runs turns until all messages are exchanged, across restarts of the process.
+    /// Plays turns until all messages are exchanged. The process may be restarted in between.
     fn settle(&mut self) -> Result<(), String> {
         while let Turn::Ended(why) = self.world.settle_or_end()? {
             self.died(&why)?;
@@ -192,7 +192,7 @@ impl<A: Application> Play<A> {
         self.world.watched()?.state()
     }
 
-    /// The process was killed: another one starts.
+    /// Starts another process, because the process was killed.
     fn died(&mut self, why: &str) -> Result<(), String> {
         let fault = self.point.map_or(CrashKind::Kill, |point| point.fault);
         let power = fault == CrashKind::PowerCut;
@@ -243,7 +243,7 @@ impl<A: Application> Play<A> {
         }
     }
 
-    /// Counts the messages delivered to this process and to an earlier one.
+    /// Counts the messages that were given to this process and also to an earlier one.
     fn count_handed(&mut self) {
         let handed = self.world.watched().map(|watched| watched.handed.clone());
         for message in handed.unwrap_or_default() {
@@ -280,7 +280,7 @@ impl<A: Application> Play<A> {
         }
     }
 
-    /// The current state of the application and the peers.
+    /// The present state of the application and of the peers.
     pub(crate) fn outcome(&mut self) -> Option<(&A, &[Peer])> {
         self.world.app_and_peers()
     }
@@ -302,7 +302,7 @@ fn lost(before: &str, after: &str) -> String {
 }
 
 impl Played {
-    /// Compares with a play without a crash.
+    /// Compares the results with those of a play without a crash.
     pub(crate) fn compare(&self, calm: &Self) -> Result<(), String> {
         for key in calm.effects.keys().chain(self.effects.keys()) {
             let of = |played: &Self| played.effects.get(key).cloned().unwrap_or_default();

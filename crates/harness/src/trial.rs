@@ -1,5 +1,5 @@
-//! A script that is played with an application once without a crash, and once for each point at which its process can
-//! be killed.
+//! A script that is played with an application. It is played once without a crash, and once for each point at which
+//! the process can be killed.
 
 use std::env;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub(crate) enum Step {
     Send(SessionId, String, String),
     /// A peer sends its last message again, as a new one with PossResend(97).
     SendAgain(SessionId),
-    /// A command to the application, repeated until it is answered.
+    /// A command to the application. It is repeated until it is answered.
     Command(Vec<u8>),
     /// Time advances.
     Pass(Nanos),
@@ -30,28 +30,30 @@ pub(crate) enum Step {
     Disconnect(SessionId),
 }
 
-/// Plays a script with an application, kills its process at every point, and checks that everything was done exactly
-/// once.
+/// Plays a script with an application and kills its process at every point. Checks that the application did
+/// everything exactly once.
 ///
 /// The script is first played without a crash. Then it is played again for each operation of the engine's disk and
-/// network, after which the process is killed by `kill -9`; with [`Durability::Disk`] also by a power failure, and with
-/// each sync failing. The engine restarts, and may be killed during recovery; each peer logs on, resends the requested
-/// messages, and sends its last message again as a possible duplicate. At the end the process is killed once more. In
-/// each play
+/// network. After this operation the process is killed as by `kill -9`. With [`Durability::Disk`] there are also
+/// plays with a power failure at this point, and plays in which a sync fails. The engine restarts, and may be killed
+/// again during recovery. Each peer logs on, resends the messages that the engine requests, and sends its last
+/// message again as a possible duplicate. At the end the process is killed once more. In each play the trial checks
+/// that
 ///
 /// * no MsgSeqNum is used for two messages,
-/// * each peer has received the same messages about each order, in the same order, as without a crash
+/// * each peer has received the same messages about each order as without a crash, and in the same order
 ///   ([`keyed_by`](Self::keyed_by), [`ignoring`](Self::ignoring)),
-/// * the state after a recovery is an earlier state, the last one if all messages were exchanged, and in the end that
-///   of the run without a crash ([`state`](Self::state)),
-/// * the program's own condition holds ([`check`](Self::check)).
+/// * the state after a recovery is one of the earlier states. If all messages were exchanged, it is the last state.
+///   In the end it is the state of the play without a crash ([`state`](Self::state)),
+/// * the condition that the program has given holds ([`check`](Self::check)).
 ///
-/// The variable `FIXWIRE_CRASH` repeats a play, as the error explains.
+/// The environment variable `FIXWIRE_CRASH` repeats one play; the error tells how.
 ///
 /// # Limits
 ///
-/// Peers reconnect by themselves, and do not support resets of sequence numbers: sessions have no schedule and no
-/// `reset_on`. [`Durability::Memory`] keeps nothing, and is an error. Messages have at most 16 KiB.
+/// Peers connect again by themselves. They do not support resets of sequence numbers, so sessions must have no
+/// schedule and no `reset_on`. [`Durability::Memory`] keeps nothing and is an error. Messages may have at most 16
+/// KiB.
 pub struct Trial<A: Application> {
     config: EngineConfig,
     make: Box<Make<A>>,
@@ -64,9 +66,9 @@ pub struct Trial<A: Application> {
 }
 
 impl<A: Application + 'static> Trial<A> {
-    /// A trial of the sessions of this configuration, without a script yet. `make` is called for each play and returns
-    /// a function that creates the application of a process; anything that all processes of a play share, such as a
-    /// database, it creates before it returns.
+    /// A trial of the sessions in this configuration. The script is still empty. `make` is called for each play, and
+    /// returns a function that creates the application for each process of the play. If all processes of a play share
+    /// something, such as a database, `make` creates it before it returns.
     pub fn new<M: FnMut() -> A + 'static>(
         config: EngineConfig,
         make: impl Fn() -> M + 'static,
@@ -83,21 +85,21 @@ impl<A: Application + 'static> Trial<A> {
         }
     }
 
-    /// A peer sends a message with the fields in `body`, with `|` for SOH. The next step begins when all messages are
-    /// exchanged.
+    /// Adds a step: a peer sends a message with the fields in `body`, where `|` stands for SOH. The next step begins
+    /// when all messages are exchanged.
     #[must_use]
     pub fn send(self, session: SessionId, msg_type: &str, body: &str) -> Self {
         self.step(Step::Send(session, msg_type.to_owned(), body.to_owned()))
     }
 
-    /// A peer sends its last application message again as a new one with PossResend(97) = Y, since it does not know its
-    /// state.
+    /// Adds a step: a peer does not know whether its last application message has arrived, and sends it again as a
+    /// new one with PossResend(97) = Y.
     #[must_use]
     pub fn send_again(self, session: SessionId) -> Self {
         self.step(Step::SendAgain(session))
     }
 
-    /// A command to the application, repeated after a restart if it was not answered.
+    /// Adds a step: a command to the application. After a restart the command is repeated if it was not answered.
     #[must_use]
     pub fn command(self, command: &[u8]) -> Self {
         self.step(Step::Command(command.to_vec()))
@@ -109,7 +111,7 @@ impl<A: Application + 'static> Trial<A> {
         self.step(Step::Pass(time))
     }
 
-    /// Breaks the connection of a session; its peer reconnects.
+    /// Adds a step: the connection of a session breaks. The peer connects again.
     #[must_use]
     pub fn disconnect(self, session: SessionId) -> Self {
         self.step(Step::Disconnect(session))
@@ -120,48 +122,49 @@ impl<A: Application + 'static> Trial<A> {
         self
     }
 
-    /// The state that must survive, as text; equal states must give equal texts.
+    /// Gives the state that must survive, as text. Equal states must give equal texts.
     #[must_use]
     pub fn state<S: std::fmt::Debug>(mut self, look: impl Fn(&A) -> S + 'static) -> Self {
         self.look = Some(Rc::new(move |app| format!("{:?}", look(app))));
         self
     }
 
-    /// A condition at the end of each play, on the application and the messages received by its peers.
+    /// Gives a condition that must hold at the end of each play. It may use the application and the messages that its
+    /// peers have received.
     #[must_use]
     pub fn check(mut self, check: impl Fn(&A, &[Peer]) -> Result<(), String> + 'static) -> Self {
         self.check = Some(Box::new(check));
         self
     }
 
-    /// The field that identifies the subject of a message; ClOrdID(11) by default. Messages without it are not
-    /// compared.
+    /// Sets the field that identifies the subject of a message. It is ClOrdID(11) by default. Messages without this
+    /// field are not compared.
     #[must_use]
     pub fn keyed_by(mut self, key: Tag) -> Self {
         self.key = key;
         self
     }
 
-    /// A field that may differ between plays, as TransactTime(60) always may.
+    /// Names a field that may differ between plays. TransactTime(60) always may.
     #[must_use]
     pub fn ignoring(mut self, tag: Tag) -> Self {
         self.ignored.push(tag);
         self
     }
 
-    /// Number of seeds to play, from 1 on; one by default. The seed determines how the network splits data, what a
-    /// power failure leaves, and when the engine is killed during recovery.
+    /// Sets how many seeds are played, from 1 on. The default is one seed. The seed decides how the network splits
+    /// data, what a power failure leaves on the disk, and when the engine is killed during recovery.
     #[must_use]
     pub fn seeds(mut self, seeds: u64) -> Self {
         self.seeds = seeds;
         self
     }
 
-    /// Plays everything, or the crash point in `FIXWIRE_CRASH`.
+    /// Plays all crash points, or only the one in `FIXWIRE_CRASH`.
     ///
     /// # Errors
     ///
-    /// The first violated condition. A panic of the application is one.
+    /// The first condition that does not hold. A panic of the application counts as one.
     pub fn run(&self) -> Result<TrialTally, TrialError> {
         if let Some(why) = self.refusal() {
             return Err(refused(why));
@@ -209,11 +212,11 @@ impl<A: Application + 'static> Trial<A> {
         ended
     }
 
-    /// Plays the script without a crash, and once with this one.
+    /// Plays the script once without a crash, and once with a crash at this point.
     ///
     /// # Errors
     ///
-    /// The failure.
+    /// The failure that was found.
     pub fn run_point(&self, point: CrashPoint) -> Result<TrialTally, TrialError> {
         if let Some(why) = self.refusal() {
             return Err(refused(why));

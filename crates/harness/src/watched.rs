@@ -1,5 +1,5 @@
-//! The application under test as the engine sees it: its state is recorded after every call, and a killed process gets
-//! no more calls.
+//! The application under test, as the engine sees it. Its state is recorded after every call. The application gets no
+//! more calls after its process was killed.
 
 use std::rc::Rc;
 
@@ -10,17 +10,18 @@ use fixwire_engine::protocol::{
     OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
 };
 
-/// Returns the state of an application that must survive, as text.
+/// A function that returns, as text, the state of an application that must survive.
 pub(crate) type Look<A> = Rc<dyn Fn(&A) -> String>;
 
-/// An application, and its states so far.
+/// An application and the states that it had so far.
 pub(crate) struct Watched<A> {
     pub(crate) app: A,
     look: Option<Look<A>>,
     disk: SimDisk,
-    /// Its states since [`begin_turn`](Self::begin_turn), including the one before, without repetitions.
+    /// The states of the application since [`begin_turn`](Self::begin_turn), without repetitions. The state before is
+    /// included.
     states: Vec<String>,
-    /// MsgSeqNums of all messages delivered to it, by session.
+    /// MsgSeqNums of all messages that were given to the application, each with its session.
     pub(crate) handed: Vec<(SessionId, u64)>,
 }
 
@@ -39,14 +40,15 @@ impl<A> Watched<A> {
         self.look.as_ref().map(|look| look(&self.app))
     }
 
-    /// Everything earlier is committed; returns its states until then.
+    /// Begins a turn, because everything before it is committed. Returns the states that the application had until
+    /// then.
     pub(crate) fn begin_turn(&mut self) -> Vec<String> {
         self.note_state();
         let last = self.states.len().saturating_sub(1);
         self.states.drain(..last).collect()
     }
 
-    /// The states in which it may be found when the process is killed in this turn.
+    /// The states in which the application may be when its process is killed in this turn.
     pub(crate) fn states(&self) -> &[String] {
         &self.states
     }
@@ -66,7 +68,7 @@ impl<A> Watched<A> {
         }
     }
 
-    /// Calls it, unless the process was killed.
+    /// Calls the application, unless its process was killed.
     fn with<T: Default>(&mut self, hand: impl FnOnce(&mut A) -> T) -> T {
         if self.disk.has_stopped() {
             return T::default();

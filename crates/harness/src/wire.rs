@@ -2,12 +2,12 @@
 
 use fixwire_engine::protocol::{Decoder, Tag};
 
-/// Fields that differ in a resent message: BodyLength, CheckSum, PossDupFlag, SendingTime, OrigSendingTime.
+/// Fields that may differ when a message is resent: BodyLength, CheckSum, PossDupFlag, SendingTime, OrigSendingTime.
 const OF_RESENDS: [Tag; 5] = [9, 10, 43, 52, 122];
-/// The other header fields, which identify the sender and not the content.
+/// The other header fields. They identify the sender, not the content.
 const HEADER: [Tag; 11] = [8, 34, 35, 49, 50, 56, 57, 142, 143, 97, 369];
 
-/// A message of the engine.
+/// A message that the engine has sent.
 #[derive(Clone, Debug)]
 pub struct Received {
     /// MsgType(35).
@@ -24,7 +24,7 @@ impl Received {
     ///
     /// # Errors
     ///
-    /// It has no MsgSeqNum or no MsgType.
+    /// The message has no MsgSeqNum or no MsgType.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         let mut decoder = Decoder::with_capacity(1024);
         let message = decoder.decode(bytes);
@@ -54,13 +54,13 @@ impl Received {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The same as a number; `None` if it is not one.
+    /// The value of the first field with this tag as a number; `None` if it is not a number.
     #[must_use]
     pub fn number(&self, tag: Tag) -> Option<u64> {
         self.get(tag)?.parse().ok()
     }
 
-    /// The message without fields that a resend may change, and without the fields `but`.
+    /// The message without the fields that a resend may change, and without the fields `but`.
     pub(crate) fn essence(&self, but: &[Tag]) -> String {
         self.without(|tag| OF_RESENDS.contains(&tag) || but.contains(&tag))
     }
@@ -78,7 +78,7 @@ impl Received {
     }
 }
 
-/// A message with `|` for SOH.
+/// A message as text, with `|` in place of SOH.
 pub(crate) fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\x01', "|")
 }

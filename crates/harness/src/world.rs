@@ -1,4 +1,4 @@
-//! One engine with an application on a simulated machine, and the peers of its sessions.
+//! One engine with an application on a simulated machine, together with the peers of its sessions.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,20 +12,20 @@ use fixwire_random::Random;
 use crate::peer::Peer;
 use crate::watched::{Look, Watched};
 
-/// Duration of a turn, nanoseconds.
+/// Duration of a turn, in nanoseconds.
 const TURN: Nanos = Nanos(1_000_000);
-/// Number of idle turns after which all messages count as exchanged.
+/// Number of turns without any activity after which all messages count as exchanged.
 const SETTLED: usize = 6;
-/// Number of turns after which time runs faster: pauses before an initiator connects.
+/// Number of turns after which time runs faster. An initiator may wait before it connects.
 const SLOW: usize = 300;
-/// Number of turns in which all messages must be exchanged.
+/// Number of turns within which all messages must be exchanged.
 const PATIENCE: usize = 600;
-/// Maximum message size, bytes.
+/// Maximum length of a message, in bytes.
 const LONGEST: usize = 16 << 10;
 
-/// An engine of one application in a world of its own: a network, a disk that loses what a real one may lose, and a
-/// [`Peer`] for each session. It runs in turns, in one thread, with random numbers from a seed: a world can be
-/// reproduced.
+/// The engine of one application in a world of its own. The world has a network, a disk that loses what a real disk
+/// may lose, and a [`Peer`] for each session. It runs in turns and in one thread. Its random numbers follow a seed,
+/// so that everything can be reproduced.
 ///
 /// ```no_run
 /// # use fixwire_engine::EngineConfig;
@@ -52,26 +52,26 @@ pub struct World<A: Application> {
     engine: Option<Engine<Watched<A>, SimHost, SimDisk>>,
     node: u32,
     random: Random,
-    /// Everything sent and received, a line each.
+    /// Everything that was sent and received, one line each.
     trace: Vec<String>,
-    /// States of the application before the current turn, over all processes.
+    /// The states of the application before the present turn, in all processes.
     past: Vec<String>,
     /// The error with which the engine stopped.
     fault: Option<String>,
 }
 
-/// The outcome of a turn.
+/// What happened in a turn.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Turn {
     /// The engine runs.
     Alive,
-    /// Its process has ended, and this is the error.
+    /// The process of the engine has ended with this error.
     Ended(String),
 }
 
 impl<A: Application> World<A> {
-    /// A world with the sessions, the durability and the checks of this configuration, with the engine not started.
-    /// `make` creates the application of each process. Sizes are small: messages have at most 16 KiB.
+    /// A world with the sessions, the durability and the checks of this configuration. The engine is not started.
+    /// `make` creates the application for each process. Sizes are small: messages may have at most 16 KiB.
     pub fn new(config: &EngineConfig, seed: u64, make: impl FnMut() -> A + 'static) -> Self {
         let mut random = Random::new(seed);
         let weather = Weather {
@@ -117,7 +117,7 @@ impl<A: Application> World<A> {
     ///
     /// # Panics
     ///
-    /// Unknown session.
+    /// If the session is unknown.
     pub fn peer(&mut self, session: SessionId) -> &mut Peer {
         &mut self.peers[session.0 as usize]
     }
@@ -128,18 +128,18 @@ impl<A: Application> World<A> {
         &self.peers
     }
 
-    /// The application of the running process.
+    /// The application in the running process.
     pub fn application(&mut self) -> Option<&mut A> {
         Some(&mut self.engine.as_mut()?.application_mut().app)
     }
 
-    /// A handle as for other threads of the running process.
+    /// A handle such as other threads of the running process would have.
     #[must_use]
     pub fn handle(&self) -> Option<Handle> {
         Some(self.engine.as_ref()?.handle())
     }
 
-    /// Everything sent between the engine and its peers, a line each.
+    /// Everything that the engine and its peers have sent to each other, one line each.
     #[must_use]
     pub fn trace(&self) -> &[String] {
         &self.trace
@@ -153,8 +153,8 @@ impl<A: Application> World<A> {
         Some(self.engine.as_mut()?.application_mut())
     }
 
-    /// The states in which its application may be found after a kill: those of this turn, and after a power failure
-    /// all.
+    /// The states in which the application may be after a kill. These are the states of this turn; after a power
+    /// failure they are all states so far.
     pub(crate) fn states(&mut self, power: bool) -> Vec<String> {
         let mut states = match power {
             true => self.past.clone(),
@@ -175,20 +175,21 @@ impl<A: Application> World<A> {
         Some((app, &self.peers))
     }
 
-    /// A peer sends a message with these fields, with `|` for SOH; returns its MsgSeqNum.
+    /// Sends a message of a peer, with the fields in `body`, where `|` stands for SOH. Returns the MsgSeqNum of the
+    /// message.
     ///
     /// # Panics
     ///
-    /// Unknown session.
+    /// If the session is unknown.
     pub fn send(&mut self, session: SessionId, msg_type: &str, body: &str) -> u64 {
         self.peer(session).send(msg_type, body)
     }
 
-    /// A peer closes its connection and reconnects shortly after.
+    /// Closes the connection of a peer, which connects again shortly after.
     ///
     /// # Panics
     ///
-    /// Unknown session.
+    /// If the session is unknown.
     pub fn disconnect(&mut self, session: SessionId) {
         let Self { net, peers, .. } = self;
         peers[session.0 as usize].disconnect(net);
@@ -199,7 +200,7 @@ impl<A: Application> World<A> {
         self.net.advance(time);
     }
 
-    /// Starts a process, if none is running. It may be killed at once, at [`SimDisk::stop_after`].
+    /// Starts a process if none is running. The process may be killed at once by [`SimDisk::stop_after`].
     pub fn start(&mut self) -> Turn {
         if self.engine.is_some() {
             return Turn::Alive;
@@ -219,11 +220,11 @@ impl<A: Application> World<A> {
         }
     }
 
-    /// One turn of the engine, started if necessary, and of every peer. A panic ends the process.
+    /// Plays one turn of the engine and of every peer. The engine is started if necessary. A panic ends its process.
     ///
     /// # Errors
     ///
-    /// A fault of the engine.
+    /// What the engine did wrong.
     pub fn turn(&mut self) -> Result<Turn, String> {
         if let Turn::Ended(why) = self.start() {
             return Ok(Turn::Ended(why));
@@ -266,7 +267,8 @@ impl<A: Application> World<A> {
         Ok(())
     }
 
-    /// Runs turns until all messages are exchanged: every peer is logged on, and both sides have received everything.
+    /// Plays turns until all messages are exchanged. Then every peer is logged on, and both sides have received
+    /// everything.
     ///
     /// # Errors
     ///
@@ -326,14 +328,14 @@ impl<A: Application> World<A> {
         format!("the sessions do not become idle: {}", lines.join("; "))
     }
 
-    /// Kills the process, as `kill -9` does: stored data survives.
+    /// Kills the process, as `kill -9` does. Data that was stored survives.
     pub fn kill(&mut self) {
         self.note("kill -9");
         self.end(false);
         self.disk.end_process();
     }
 
-    /// A power failure: each unsynced sector survives or not.
+    /// Cuts the power. Each sector that was not synced survives or is lost.
     pub fn cut_power(&mut self) {
         self.note("power cut");
         self.end(true);
@@ -347,23 +349,23 @@ impl<A: Application> World<A> {
             let states = engine.application_mut().states();
             self.past.extend_from_slice(states);
         }
-        // Data in transit still arrives.
+        // Data that is on its way still arrives.
         self.fault = self.step_peers().err();
     }
 }
 
-/// The text of a panic, if there was one.
+/// The result, or the text of a panic if there was one.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     let told = |panic: Box<dyn Any + Send>| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         format!("panic: {}", text.unwrap_or("without a text"))
     };
-    // The rest of the engine is dropped.
+    // What is left of the engine is dropped.
     catch_unwind(AssertUnwindSafe(work)).map_err(told)
 }
 
-/// The same engine in a small world.
+/// The configuration of the same engine, made smaller for a small world.
 fn small(config: &EngineConfig) -> EngineConfig {
     let limits = config.limits;
     EngineConfig {

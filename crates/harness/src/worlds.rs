@@ -1,23 +1,25 @@
-//! A file with a hash of each random world of a test: the output after each input, and the state every 25 inputs.
+//! A file with a hash for each random world of a test. The hash covers the output after each input, and the state
+//! after every 25 inputs.
 //!
-//! A change without a change of behaviour, such as a moved module or another container, leaves the file unchanged. For
-//! the tests of this workspace.
+//! A change of the code that does not change its behaviour leaves the file unchanged. Examples are a module that was
+//! moved, or another type of container. This is for the tests of this workspace.
 //!
 //! ```text
 //! UPDATE=1 cargo test -p fixwire-exchange --lib random                              writes the file
 //! FIXWIRE_WORLD=tmp/03 cargo test -p fixwire-exchange --lib random -- --nocapture   prints the whole text of one world
 //! ```
 //!
-//! Comparing the printed text of a world before and after a change shows the first input with a different result.
+//! Print the text of a world before and after a change, and compare the two. They show the first input whose result
+//! differs.
 
 use core::fmt::Display;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// The state is recorded each time after this number of inputs.
+/// The state is recorded after each time this number of inputs.
 const STATE_EVERY: u64 = 25;
 
-/// State as lines `name=value`, sorted by their names.
+/// A state as lines `name=value`, sorted by name.
 #[derive(Debug, Default)]
 pub struct StateLines(Vec<String>);
 
@@ -35,7 +37,7 @@ impl StateLines {
     }
 }
 
-/// Bytes as text: `|` for SOH, and `\x00` for what is not ASCII.
+/// Bytes as text. `|` stands for SOH, and bytes outside ASCII become `\x00`.
 #[must_use]
 pub fn shown(bytes: &[u8]) -> String {
     let soh = bytes.split(|byte| *byte == 1);
@@ -43,11 +45,11 @@ pub fn shown(bytes: &[u8]) -> String {
     fields.join("|")
 }
 
-/// Compares states, and shows only lines in which they differ.
+/// Compares two states, and shows only the lines in which they differ.
 ///
 /// # Panics
 ///
-/// They differ.
+/// If the states differ.
 #[track_caller]
 pub fn assert_same(found: &[String], expected: &[String], what: impl Display) {
     let only = |of: &[String], other: &[String]| {
@@ -63,12 +65,14 @@ pub fn assert_same(found: &[String], expected: &[String], what: impl Display) {
 }
 
 /// Changes each byte of a checkpoint in three ways: its lowest bit, another bit, and the bits of `last`. Returns the
-/// changes without an effect, each with the offset of its byte: not refused, and the restored state is still `lines`.
-/// `restored` reads a changed checkpoint and returns its state, `None` if it is refused. Bytes in `skipped` stay.
+/// changes that had no effect, each with the offset of its byte: the checkpoint was not refused, and the restored
+/// state is still `lines`. `restored` reads a changed checkpoint and returns the state, or `None` if it refuses the
+/// checkpoint. Bytes in `skipped` are not changed.
 ///
 /// # Panics
 ///
-/// At most 100 changes are refused, or all of them: `restored` does not read this checkpoint.
+/// If at most 100 changes are refused, or if all are refused. In the last case `restored` does not read this
+/// checkpoint.
 #[track_caller]
 pub fn silent_changes(
     body: &[u8],
@@ -94,7 +98,7 @@ pub fn silent_changes(
     silent
 }
 
-/// The record of one world.
+/// What was recorded about one world.
 #[derive(Debug)]
 pub struct WorldRecord {
     name: String,
@@ -104,7 +108,7 @@ pub struct WorldRecord {
 }
 
 impl WorldRecord {
-    /// A world, by its name in the file: `orders/3`.
+    /// A world with the name that it has in the file, such as `orders/3`.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
@@ -112,24 +116,24 @@ impl WorldRecord {
         Self {
             is_printed: wanted.is_ok_and(|wanted| wanted == name),
             name,
-            // The offset of FNV-1a.
+            // This is the start value of FNV-1a.
             hash: 0xCBF2_9CE4_8422_2325,
             inputs: 0,
         }
     }
 
-    /// Records an input, before it is played.
+    /// Records an input before it is played.
     pub fn input(&mut self, text: &str) {
         self.inputs += 1;
         self.line(format_args!("> {text}"));
     }
 
-    /// Records an output of the last input: a message, an answer to an operator, an event.
+    /// Records an output after the last input: a message, an answer to an operator, or an event.
     pub fn output(&mut self, text: impl Display) {
         self.line(format_args!("< {text}"));
     }
 
-    /// Records the state, if it is due after the last input.
+    /// Records the state, if a state is due after the last input.
     pub fn state(&mut self, lines: impl FnOnce() -> Vec<String>) {
         if self.inputs.is_multiple_of(STATE_EVERY) {
             lines().iter().for_each(|line| self.line(line));
@@ -147,15 +151,15 @@ impl WorldRecord {
     }
 }
 
-/// Compares a group of worlds, by the prefix of their names, with the lines `name hash` of a file. With `UPDATE=1`
-/// writes them into it.
+/// Compares a group of worlds with the lines `name hash` of a file. The group is given by the beginning of its names.
+/// With `UPDATE=1`, writes these lines to the file.
 ///
 /// # Panics
 ///
-/// A world differs, is missing in the file, or was not played.
+/// If a world differs, is missing in the file, or was not played.
 #[track_caller]
 pub fn compare(path: &str, group: &str, worlds: &[WorldRecord]) {
-    // Groups of one file are tests of one program, on several threads.
+    // The groups in one file are tests of one program, which run on several threads.
     static FILE: Mutex<()> = Mutex::new(());
     let _one_at_a_time = FILE.lock();
     let of_group = |name: &str| name.split('/').next() == Some(group);
