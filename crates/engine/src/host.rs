@@ -1,6 +1,6 @@
 //! The host of the engine: the operating system, or a simulation of it.
 
-// Programs use it through `fixwire::harness`.
+// Programs use this module through `fixwire::harness`.
 #[doc(hidden)]
 pub mod sim;
 

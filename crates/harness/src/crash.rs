@@ -107,7 +107,7 @@ pub struct TrialTally {
     pub power_cuts: u64,
     /// Failed syncs.
     pub failed_syncs: u64,
-    /// Number of these ends that happened during recovery.
+    /// Number of kills, power failures and failed syncs that happened during recovery.
     pub during_recovery: u64,
     /// Number of messages that were given to the application in a second process.
     pub handed_again: u64,

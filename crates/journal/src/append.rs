@@ -39,7 +39,7 @@ pub struct Cause<'a> {
 
 /// The journal of one engine.
 ///
-/// One thread owns it. After [`Journal::open`] it allocates memory only when a segment is full.
+/// One thread owns a journal. After [`Journal::open`] the journal allocates memory only when a segment is full.
 #[derive(Debug)]
 pub struct Journal<D: Disk> {
     pub(super) disk: D,

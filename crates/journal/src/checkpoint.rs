@@ -1,8 +1,8 @@
 //! The checkpoint at the start of a segment: the state of every session.
 //!
-//! It consists of one record of kind [`Carried`](RecordKind::Carried) for each session, in the order of the sessions'
-//! ids. Recovery may begin with a checkpoint. If recovery has read the records before it, the checkpoint is compared
-//! with them.
+//! A checkpoint consists of one record of kind [`Carried`](RecordKind::Carried) for each session, in the order of the
+//! ids of the sessions. Recovery may begin with a checkpoint. If recovery has read the records before the checkpoint,
+//! it compares the checkpoint with them.
 
 use super::base::Start;
 use super::carried::{CARRIED, Carried};

@@ -4,8 +4,8 @@ use super::JournalPosition;
 
 /// The outbound messages of one session since its last reset.
 ///
-/// It has every `stride`-th message. When it is full, it drops every second entry and doubles the stride, so its size
-/// never changes. From an entry, readers follow the links in the records from message to message.
+/// The index has every `stride`-th message. When the index is full, it drops every second entry and doubles the
+/// stride, so its size never changes. From an entry, readers follow the links in the records from message to message.
 #[derive(Debug)]
 pub(super) struct Index {
     entries: Vec<(u64, JournalPosition)>,

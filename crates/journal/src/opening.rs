@@ -17,7 +17,7 @@ use std::fmt;
 pub struct Recovered {
     /// Number of records read.
     pub records: u64,
-    /// Size of these records, bytes.
+    /// Size of the records that were read, in bytes.
     pub bytes: u64,
     /// An incomplete record at the end, left by a crash, which was cut off.
     pub torn: Option<Torn>,

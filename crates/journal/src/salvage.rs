@@ -73,7 +73,7 @@ pub struct LostSession {
     pub kept: SequenceCounters,
     /// The session's sequence numbers after its last readable record. The session continues with them.
     pub next: SequenceCounters,
-    /// Time at which those sequence numbers began.
+    /// Time at which the sequence numbers of `next` began.
     pub began: Timestamp,
 }
 

@@ -49,7 +49,7 @@ impl JournalPosition {
         Self((segment as u64) << 32 | offset as u64)
     }
 
-    /// From its 64-bit form, as in records.
+    /// The position that has this 64-bit form, as in records.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)

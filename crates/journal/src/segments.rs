@@ -25,7 +25,7 @@ const READ: usize = 4;
 /// A segment that the journal has, mapped or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
-    /// Its length in bytes.
+    /// Length of the segment, in bytes.
     pub(super) length: u32,
     /// The salt in the segment's header. It identifies the file.
     pub(super) salt: u64,

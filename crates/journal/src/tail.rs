@@ -99,7 +99,7 @@ impl Open {
         Ok(Self { bytes, len, salt })
     }
 
-    /// Its length in bytes.
+    /// Length of the segment, in bytes.
     pub(super) fn len(&self) -> u64 {
         self.len
     }

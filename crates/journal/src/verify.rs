@@ -21,7 +21,7 @@ pub struct Verified {
     pub segments: u32,
     /// Number of complete records before the first wrong byte.
     pub records: u64,
-    /// Size of these records, bytes.
+    /// Size of the complete records, in bytes.
     pub bytes: u64,
     /// The registered sessions, by their ids.
     pub sessions: Vec<String>,

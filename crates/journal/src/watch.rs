@@ -105,9 +105,9 @@ pub(super) enum Untold {
 pub enum Alteration {
     /// The file no longer exists under its name.
     Removed,
-    /// Another file has its name now.
+    /// Another file now has the name of this file.
     Replaced,
-    /// Its length changed.
+    /// The length of the file changed.
     Resized {
         /// Length of the file when the journal opened it, bytes.
         from: u64,

@@ -73,7 +73,7 @@ pub enum AssertionError {
         /// The mistake.
         problem: &'static str,
     },
-    /// These limits are exceeded.
+    /// The limits that the report exceeds, and the limits that match no row of it.
     Failed(Vec<AssertionVerdict>),
 }
 

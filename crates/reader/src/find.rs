@@ -148,7 +148,7 @@ struct Text<'a> {
     bytes: &'a [u8],
     ended: bool,
     kind: Kind,
-    /// The separator between its fields.
+    /// The separator between the fields of a message.
     between: &'a [u8],
 }
 

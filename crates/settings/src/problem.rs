@@ -40,7 +40,7 @@ pub enum SettingsFault {
     NoSession,
     /// `[DEFAULT]`, a key of a section or a session's identity appears twice.
     Repeated {
-        /// Where it appears first in the file.
+        /// Where the text that is repeated appears first in the file.
         first: Span,
     },
     /// An unknown key.

@@ -22,7 +22,7 @@ pub(crate) struct Events {
     since: Mono,
     /// Events raised in the current second, by session and kind.
     raised: BTreeMap<(Option<SessionId>, &'static str), Raised>,
-    /// Whether any of them were suppressed.
+    /// Whether any of these events were suppressed.
     holds: bool,
 }
 

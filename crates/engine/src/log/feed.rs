@@ -26,7 +26,7 @@ const WAITING: usize = 4096;
 const SOON: Duration = Duration::from_millis(20);
 /// Pause after a failure; each further failure doubles it.
 const AGAIN: Duration = Duration::from_millis(250);
-/// Maximum of these pauses.
+/// Maximum pause after several failures.
 const AGAIN_AT_MOST: Duration = Duration::from_secs(30);
 /// When the engine stops, a log has this time to catch up. What is left is logged after the next start.
 const ENDING: Duration = Duration::from_secs(5);

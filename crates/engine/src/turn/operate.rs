@@ -162,8 +162,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                         MaxMessageSize ({most} bytes)"
                     )));
                 }
-                // Its MsgSeqNum would be lower than that of the next Logon, so the peer would receive it only on
-                // request, or never.
+                // Without a logon, the MsgSeqNum of the message would be lower than that of the next Logon. The peer
+                // would receive the message only on request, or never.
                 (!line.session.is_logged_on()).then_some(OperationError::NotLoggedOn)
             }
             _ => None,

@@ -39,7 +39,7 @@ pub struct Measured {
 pub struct Jitter {
     /// The core.
     pub core: usize,
-    /// How long it was measured, seconds.
+    /// How long the core was measured, in seconds.
     pub seconds: f64,
     /// How often the clock was read.
     pub readings: u64,

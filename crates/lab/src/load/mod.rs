@@ -79,7 +79,7 @@ pub struct TimedOrder {
     pub intended: u64,
     /// When the order was sent.
     pub actual: u64,
-    /// When its answer was received; 0 without an answer.
+    /// When the answer to the order was received; 0 when no answer was received.
     pub answer: u64,
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::report::any::ReportFacts;
 use crate::report::chart::escape;
 
-/// Writes it.
+/// Writes the facts about the host and the run.
 pub(super) fn write(report: &ReportFacts<'_>, to: &mut impl Write) -> fmt::Result {
     let (origin, machine) = (report.origin, report.machine);
     let cores = machine.cores.to_string();

@@ -14,7 +14,7 @@ const WIDTH: usize = 80;
 /// A curve of the picture.
 #[derive(Clone, Debug)]
 pub struct PictureCurve<'a> {
-    /// The character of its points.
+    /// The character with which points of the curve are drawn.
     pub mark: char,
     /// Name of the curve in the legend.
     pub name: &'a str,

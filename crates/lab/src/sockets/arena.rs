@@ -192,7 +192,8 @@ impl Arena {
         self.assign_and_wait(Task::Rest);
         let near = self.watch.end();
         let far = match task {
-            // While it rests, the far thread records no gaps; `far_gaps` still has those of its previous task.
+            // The far thread records no gaps while it rests. At this time `far_gaps` still has the gaps of its
+            // previous task.
             Task::Rest => Vec::new(),
             _ => std::mem::take(&mut *self.shared.far_gaps()),
         };

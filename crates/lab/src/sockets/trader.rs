@@ -37,7 +37,7 @@ impl Trader {
         }
     }
 
-    /// Whether its session is logged on.
+    /// Whether the session of the trader is logged on.
     pub fn is_logged_on(&self) -> bool {
         self.logged_on
     }

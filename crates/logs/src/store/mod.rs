@@ -41,7 +41,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// All of them.
+    /// All engines whose file stores can be read.
     pub const ALL: [Self; 4] = [
         Self::Quickfix,
         Self::QuickfixJ,

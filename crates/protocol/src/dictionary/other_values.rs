@@ -34,7 +34,7 @@ pub enum OtherValues {
 }
 
 impl OtherValues {
-    /// Whether these values include this one.
+    /// Whether the value is one of these other values.
     pub fn accepts(self, text: &[u8]) -> bool {
         match self {
             Self::None => false,

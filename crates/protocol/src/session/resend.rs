@@ -46,7 +46,7 @@ struct Asked {
 /// What happens to a ResendRequest.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Admission {
-    /// It will be answered.
+    /// The ResendRequest will be answered.
     Accepted,
     /// A request for the same range is already waiting.
     Waiting,

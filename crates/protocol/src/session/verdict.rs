@@ -76,7 +76,7 @@ pub enum DisconnectReason {
     NotThisSession,
     /// SendingTime of the Logon differs too much from our clock.
     LogonSendingTime {
-        /// Nanoseconds by which it is ahead of our clock. A negative number means behind our clock.
+        /// Nanoseconds by which SendingTime is ahead of our clock. A negative number means that it is behind.
         ahead: i64,
         /// The largest difference that is allowed.
         most: Nanos,

@@ -79,9 +79,9 @@ events! {
 /// A held message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct HeldMessage<'a> {
-    /// The session that it came from.
+    /// The session from which the message came.
     pub source: u32,
-    /// The session that it is for.
+    /// The session to which the message goes.
     pub target: u32,
     /// Kind of the message.
     pub passage: Passage,
