@@ -18,7 +18,7 @@ pub enum CommandFailure {
         /// The last OrdStatus(39) of the order, in words.
         ord_status: String,
     },
-    /// No order was sent yet, so `last` refers to none.
+    /// `last` refers to no order: none was sent in this run, and no order of an earlier run is open.
     NoOrder,
     /// No `set` has defined this template.
     UnknownTemplate(String),

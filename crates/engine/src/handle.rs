@@ -79,8 +79,8 @@ impl Handle {
     /// MsgSeqNum and stores the message in the journal. The session sets the fields of the standard header and
     /// trailer.
     ///
-    /// If the session is not logged on, the message still gets the next MsgSeqNum. The peer requests it after the
-    /// logon and receives it as a possible duplicate. A message that could never be sent is refused, and
+    /// If the session is not logged on, the message still gets the next MsgSeqNum. The peer receives it, as a
+    /// possible duplicate, only when it requests it after the logon. A message that could never be sent is refused, and
     /// [`Event::MessagesLost`](crate::Event::MessagesLost) names it. With
     /// [`refuse_before_logon`](SessionConfig::refuse_before_logon) every message before the logon is refused.
     ///

@@ -59,7 +59,8 @@ impl<D: Disk> Core<D> {
         let mut unread = None;
         while let Some(due) = line.session.replay_due() {
             if line.output.behind_within(gate(&line.session)) {
-                // This is another resend, and the messages up to the end of the last one are not written yet.
+                // This is another resend, and the new messages up to its end are not written yet: they are written
+                // first.
                 return None;
             }
             let full = outbox.entries().len() >= most || progress.bytes >= REPLAY_BYTES;

@@ -60,7 +60,8 @@ pub use tag::Tag;
 pub use time::{Mono, Nanos, Now, Precision, TimeError, Timestamp, TimestampWriter};
 pub use value::ValueError;
 
-/// A session of the engine. The value is an index into the sessions of the configuration.
+/// A session of the engine. The value is an index into the engine's sessions: first those of the configuration, then
+/// those that were added while it runs.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SessionId(pub u32);
 

@@ -177,6 +177,7 @@ impl HeaderTemplate {
 }
 
 /// The place where sessions and applications write messages. [`Outbox::new`] allocates the memory for all messages.
+/// Only requests in `ends`, changed fields of admin messages and [`Outbox::with_gather`] allocate later.
 #[derive(Debug)]
 pub struct Outbox {
     buffer: Vec<u8>,

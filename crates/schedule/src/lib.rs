@@ -33,10 +33,11 @@ pub use period::{DAYS_SEARCHED, Period};
 /// When a session is open, when logon is allowed, and when sequence numbers are reset.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// The trading sessions that recur. `None` for a session that never ends and whose sequence numbers are never
-    /// reset by the schedule.
+    /// The trading sessions that recur. `None` for a session that never ends: only `reset` then resets its sequence
+    /// numbers.
     pub hours: Option<Hours>,
-    /// The hours within the session in which logon is allowed; `None` when logon is always allowed.
+    /// The hours within the session in which logon is allowed. `None`: logon is allowed during the whole session,
+    /// except on closed days.
     pub logon: Option<Hours>,
     /// The time of day at which a session that is logged on resets its sequence numbers. The session does so by a
     /// Logon with ResetSeqNumFlag(141).

@@ -282,7 +282,7 @@ impl TmpSession {
         self.flow.len()
     }
 
-    /// Whether `count` more messages stay below 80 % of the flow limit. Above that, replies carry a warning.
+    /// Whether `count` more messages stay below 80 % of the flow limit. From 80 % on, replies carry a warning.
     fn has_room(&mut self, count: usize) -> bool {
         let limit = usize::from(self.max_flow);
         // One message is reserved for the answer to an R04.

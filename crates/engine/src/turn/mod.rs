@@ -205,8 +205,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     }
 
     /// Writes committed messages, and closes the connections that fail meanwhile. Called after the effects of one
-    /// read, timer or command if something must follow them (the Logon of a connection, or its end), and by
-    /// [`Self::release_if_full`]. With `disk`, the effects of all reads are written together, after the last read.
+    /// read, timer or command, before something that must follow committed messages (the Logon of a connection, or its
+    /// end), and by [`Self::release_if_full`]. With `disk`, the effects of all reads are written together, after the
+    /// last read.
     #[inline]
     pub(crate) fn release(&mut self, now: Now) -> Result<(), EngineError> {
         self.core.flush(&mut self.host)?;

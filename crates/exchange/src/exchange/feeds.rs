@@ -29,7 +29,8 @@ use request::{FeedRequest, FeedUpdates, MdReject};
 
 /// Maximum number of active requests of one member.
 const MOST: usize = 64;
-/// Maximum number of trades that wait for room in the outbox, per symbol of a request; older trades are dropped.
+/// Maximum number of trades that wait for room in the outbox, per symbol of a request; of more trades the oldest are
+/// dropped.
 const TRADES_MAX: usize = 10_000;
 /// Maximum number of trades in one update.
 const TRADES_EACH: usize = 20;

@@ -133,8 +133,8 @@ fn traded(market: &Market) -> impl Iterator<Item = &Instrument> {
     market.instruments.iter().filter(|it| !it.is_gone)
 }
 
-/// Writes an instrument with its tick, lot, price band and legs. Values for which the FIX version has no field are
-/// written in Text(58).
+/// Writes an instrument with its tick, lot, price band and legs. Values for which the message has no field are written
+/// in Text(58).
 fn put_instrument(dialect: Dialect, in_list: bool, instrument: &Instrument, out: &mut FieldWriter) {
     out.put(tag::SYMBOL, instrument.symbol.as_bytes());
     if instrument.legs.is_some() && dialect > Dialect::Fix42 {

@@ -38,8 +38,8 @@ pub(crate) struct TmpLine {
     pub(crate) settings: ExchangeLinkSettings,
     /// The link; `None` until its first use. It begins with the MsgSeqNums in the notes.
     pub(crate) link: Option<LinkExchange>,
-    /// CancelOrderSec of the last login: the exchange refuses orders that are older than this number of seconds; 0
-    /// means no limit.
+    /// CancelOrderSec of the last login: the exchange refuses requests that are older than this number of seconds,
+    /// except cancels; 0 means no limit.
     pub(crate) cancel_order_sec: u8,
     /// The last warning, or the reason of the last disconnect.
     pub(crate) last: String,

@@ -168,7 +168,8 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
     })
 }
 
-/// Checks that held copies are still valid when the target session logs on.
+/// Checks that copies which wait in a session, not in the gateway's queue, are still valid when the session logs on:
+/// the session must not reset its sequence numbers.
 fn nothing_void_is_held(
     rules: &Rules,
     context: &GatewayContext<'_>,
@@ -232,8 +233,8 @@ fn orders_are_known(
     }
 }
 
-/// Makes the conversions that rules may need: from source to target for each path with `convert`, to the sessions
-/// that `away` redirects to, and from these back to the source's version.
+/// Makes the conversions that rules may need: for each path with `convert` from the source to the target and to the
+/// sessions that `away` redirects to, and from all of them back to the source's version.
 fn conversions(
     mut made: Conversions,
     text: &str,

@@ -62,7 +62,7 @@ pub struct Found {
     pub quiet: Vec<Window>,
     /// Windows with orders from peers that never read.
     pub loud: Vec<Window>,
-    /// Orders on sessions that read.
+    /// Orders with a report, on sessions that read.
     pub answered: u64,
     /// Orders without a report on sessions that read.
     pub lost: u64,

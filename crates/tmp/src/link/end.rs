@@ -141,7 +141,8 @@ pub struct LinkReady {
     pub heart_bt_int: u8,
     /// Messages that the broker may send within one second; 0 for no limit.
     pub max_flow_ctrl_cnt: u16,
-    /// The exchange refuses orders of the broker that are older than this number of seconds; 0 for no limit.
+    /// The exchange refuses requests of the broker that are older than this number of seconds, except cancels; 0 for
+    /// no limit.
     pub cancel_order_sec: u8,
 }
 

@@ -64,7 +64,7 @@ pub struct ClientLinkSettings {
     pub ap_code: ApCode,
     /// The market and trading session; L30 must have the same.
     pub system_type: SystemType,
-    /// The exchange refuses orders that are older than this number of seconds; 0 for no limit.
+    /// The exchange refuses requests that are older than this number of seconds, except cancels; 0 for no limit.
     pub cancel_order_sec: u8,
     /// Maximum duration of each step of the login, in nanoseconds.
     pub step_within_ns: u64,

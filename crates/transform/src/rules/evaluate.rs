@@ -52,8 +52,8 @@ pub enum RuleOutcome<'a> {
         /// action then counts as failed.
         goes_on: &'a mut bool,
     },
-    /// The values remembered for an order are dropped: the order with this ClOrdID(11), or without one the order that
-    /// the message responds to.
+    /// The values remembered for the order that the message responds to are dropped; if the message responds to none,
+    /// those of the source's order with this ClOrdID(11), if it has one.
     Forget(Option<&'a [u8]>),
     /// The source receives a reject.
     Reject {
@@ -64,7 +64,8 @@ pub enum RuleOutcome<'a> {
     },
     /// The source receives a response with the status of the sessions.
     Status,
-    /// This session connects at once, even if it was logged out.
+    /// This session, which was logged out, may log on again. An initiator connects at once, unless it is still logging
+    /// out or its schedule is closed.
     Connect(usize),
     /// This session is logged out and disconnected.
     Disconnect(usize),
@@ -97,8 +98,8 @@ pub enum RuleOutcome<'a> {
 pub struct Evaluated {
     /// Number of rules that matched.
     pub matched: usize,
-    /// Whether a rule sent, returned, rejected, stopped or dropped the message, or failed. If `false`, no rule has
-    /// handled the message.
+    /// Whether a rule sent, returned, rejected, stopped or dropped the message, or failed. If `false`, the message has
+    /// gone nowhere, although rules may have copied or counted it.
     pub decided: bool,
 }
 

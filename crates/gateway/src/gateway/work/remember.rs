@@ -20,7 +20,8 @@ impl Work<'_> {
         }
     }
 
-    /// Remembers fields for the order of this response; for a request, for the source's order with this ClOrdID.
+    /// Remembers fields for the order of this response; for a request, for the source's order with this ClOrdID. A
+    /// response to an unknown order is an error.
     pub(super) fn remember(&mut self, id: &[u8], fields: &[u8]) -> Result<(), Trouble> {
         if self.is_second(id) {
             return Ok(());
@@ -36,8 +37,8 @@ impl Work<'_> {
         notes.remember(order, fields, self.outbox)
     }
 
-    /// Forgets the values remembered for the order of this response; for a request, for the source's order with this
-    /// ClOrdID.
+    /// Forgets the values remembered for the order of this response; if the message responds to no known order, those
+    /// of the source's order with this ClOrdID.
     pub(super) fn forget(&mut self, id: Option<&[u8]>) -> Result<(), Trouble> {
         let id = id.unwrap_or_default();
         if self.is_second(id) {
