@@ -108,6 +108,7 @@ impl Application for Oms {
             Parting::Lost => Presence::Lost,
         };
         self.recoveries.stop(session);
+        self.securities.stop(session);
         self.links.watches.stop(session);
         self.changed.push_back((session, Some(is)));
         self.begin(now, outbox);
@@ -215,6 +216,13 @@ impl Application for Oms {
             true => None,
             false => self.recover(outbox),
         };
+        let listing = match self.securities.is_empty() {
+            true => None,
+            false => {
+                let instruments = &self.core.rules().instruments;
+                self.securities.send(instruments, messages, bytes, outbox)
+            }
+        };
         self.translate(0, outbox);
         for order in overdue {
             self.fills_missing(order);
@@ -226,7 +234,7 @@ impl Application for Oms {
             return Some(now.mono);
         }
         let next_day = Some(today.left(now.wall));
-        let next = earlier(due, earlier(next_day, recovering));
+        let next = earlier(due, earlier(next_day, earlier(recovering, listing)));
         let day = self.core.state().day();
         let links = self.links.tmp.next_due(now.mono.0, day).map(Mono);
         earlier(next.map(|after| now.mono + after), links)

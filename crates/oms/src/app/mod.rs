@@ -56,6 +56,7 @@ pub use session::OmsSession;
 use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
 use requests::routes;
+use requests::securities::SecurityAnswers;
 use session::{Reach, dictionaries, versions};
 use texts::Languages;
 
@@ -97,6 +98,7 @@ pub struct Oms {
     /// Mass status requests that are being answered, in the order of their arrival.
     listings: VecDeque<Listing>,
     recoveries: Recoveries,
+    securities: SecurityAnswers,
     dropped: DroppedFields,
     not_used: NotUsed,
     /// Orders whose clients wait for the venue's answer to a status request.
@@ -166,6 +168,7 @@ impl Oms {
             rates: ClientRates::default(),
             listings: VecDeque::new(),
             recoveries: Recoveries::default(),
+            securities: SecurityAnswers::default(),
             dropped: DroppedFields::default(),
             not_used: NotUsed::default(),
             status_waits: Vec::new(),

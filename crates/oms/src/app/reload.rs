@@ -103,6 +103,7 @@ impl Oms {
         let (core, mut out) = self.parts(outbox, None);
         let done = core.reload(at, new, &plan, command, &mut out)?;
         if new.is_applied {
+            self.securities.keep(&new.rules.instruments);
             self.find_clients();
             self.languages = Languages::new(self.core.rules(), versions(&self.sessions));
             self.rates.follow(&self.core.users);

@@ -58,10 +58,13 @@ impl Oms {
             b"G" | b"F" => return self.change_asked(at, index, message, outbox),
             b"q" => return self.mass_cancel_asked(at, index, message, outbox),
             b"S" | b"Z" | b"R" => return self.quote_asked(at, index, message, outbox),
-            b"e" | b"g" | b"H" | b"AF" | b"BW" => self.all_fields_count(index, message)?,
+            b"c" | b"x" | b"e" | b"g" | b"H" | b"AF" | b"BW" => {
+                self.all_fields_count(index, message)?;
+            }
             _ => {}
         }
         match message.msg_type() {
+            b"c" | b"x" => return self.securities_asked(from, index, message),
             b"e" | b"g" => return self.market_asked(index, message, outbox),
             b"H" => return self.status(index, message, outbox),
             b"AF" => return self.mass_status(index, message),

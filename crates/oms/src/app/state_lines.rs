@@ -55,6 +55,7 @@ impl Oms {
             rates,
             listings,
             recoveries,
+            securities,
             dropped,
             not_used,
             status_waits,
@@ -96,6 +97,12 @@ impl Oms {
             of_listing(place, &to_whom, listing, to);
         }
         self.of_recoveries(recoveries, to);
+        for (place, answer) in (1_u64..).zip(securities.all()) {
+            let whom = self.session_named(answer.to);
+            to.of(format_args!("request {place} for instruments of {whom}"));
+            to.say("id", answer.id().escape_ascii());
+            to.count("left", answer.left() as u64);
+        }
         of_dropped(dropped, to);
         let NotUsed { counts } = not_used;
         for ((line, msg_type), count) in counts {

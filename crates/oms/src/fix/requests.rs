@@ -1,5 +1,8 @@
 //! Reads client requests: NewOrderSingle(D), OrderCancelReplaceRequest(G) and OrderCancelRequest(F).
 
+pub(crate) mod securities;
+mod security_fields;
+
 use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag, value};
 
 use crate::decide::core::{Change, NewOrder, Others};

@@ -178,7 +178,8 @@ impl Reader<'_> {
             }
             None => None,
         };
-        let security = securities::security(&row.cells[2 + INSTRUMENT_COLUMNS.len()..])?;
+        let mut security = securities::security(&row.cells[2 + INSTRUMENT_COLUMNS.len()..])?;
+        security.multiplier = row.cells[4].map(|_| multiplier.normalized());
         self.note_identifiers(symbol, row.line, &security)?;
         let rule = InstrumentRule {
             security,

@@ -97,6 +97,7 @@ pub(super) fn security(cells: &[Option<&str>]) -> Result<SecurityData, Mistake> 
                 day::parse(text).ok_or_else(|| (format!("expires {text} is not a day"), hint))
             })
             .transpose()?,
+        multiplier: None,
     })
 }
 

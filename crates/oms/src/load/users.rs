@@ -30,7 +30,7 @@ const OF_TABLE: [&str; 3] = ["accounts", "may", "session"];
 type Right = fn(&mut Rights) -> &mut bool;
 
 /// Rights of clients, by their names.
-const RIGHTS: [(&str, Right); 8] = [
+const RIGHTS: [(&str, Right); 9] = [
     ("new", |it| &mut it.new),
     ("replace", |it| &mut it.replace),
     ("cancel", |it| &mut it.cancel),
@@ -39,6 +39,7 @@ const RIGHTS: [(&str, Right); 8] = [
     ("reports", |it| &mut it.reports),
     ("quote", |it| &mut it.quote),
     ("price inquiry", |it| &mut it.inquiry),
+    ("securities", |it| &mut it.securities),
 ];
 
 const EFFECTS: [(&str, Effect); 5] = [
@@ -68,8 +69,8 @@ impl TableRule for UserRule {
                 Ok(())
             },
             |_| String::new()), "", Confirmed;
-        /// of `new`, `replace`, `cancel`, `mass cancel`, `status`, `reports`, `quote`, `price inquiry`; nothing by
-        /// default
+        /// of `new`, `replace`, `cancel`, `mass cancel`, `status`, `reports`, `quote`, `price inquiry`,
+        /// [`securities`](#instruments-for-clients); nothing by default
         may: Own("list",
             |reader, user, value| {
                 for (at, right) in value.texts(&mut reader.errors)? {

@@ -34,7 +34,7 @@ OMS > client   35=8 11=A1 150=8 39=8 103=11 58=a field of the request would not 
 | OrderMassCancelRequest(q) | OrderMassCancelReport(r), MassCancelRejectReason(532) = 99 |
 | Quote(S), QuoteCancel(Z) | QuoteStatusReport(AI), QuoteStatus(297) = 5 |
 | QuoteRequest(R) | QuoteRequestReject(AG), QuoteRequestRejectReason(658) = 99 |
-| H, AF, e, g, BW | BusinessMessageReject(j), BusinessRejectReason(380) = 0, `Field not supported (111)` |
+| H, AF, e, g, c, x, BW | BusinessMessageReject(j), BusinessRejectReason(380) = 0, `Field not supported (111)` |
 
 ## Contracts
 

@@ -104,6 +104,8 @@ fn base(msg_type: &str, id: &str, open: &str) -> String {
         "R" => format!("131={id}|146=1|55=XYZ|"),
         "e" => format!("324={id}|55=XYZ|263=0|"),
         "g" => format!("335={id}|336=1|263=0|"),
+        "c" => format!("320={id}|321=3|"),
+        "x" => format!("320={id}|559=4|"),
         "BW" => format!("1346={id}|1347=2|1351=1|1355=OMS|"),
         other => panic!("{other}"),
     }

@@ -29,6 +29,7 @@ mod reports;
 mod rights;
 mod routes;
 mod scenarios;
+mod securities;
 mod spreads;
 mod texts;
 mod ticks;

@@ -2,11 +2,13 @@
 
 pub(super) mod names;
 pub(super) mod routes;
+pub(super) mod securities;
 
-use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag};
 
 use super::Oms;
 use crate::decide::core::Beside;
+use crate::fix::requests::securities::{SecurityAnswer, read};
 use crate::fix::{inquiries, mass, quotes, requests, status, terms};
 use crate::state::orders::transition::OrderState;
 use crate::values::fields::carried::CarriedFields;
@@ -211,5 +213,24 @@ impl Oms {
             self.status_waits.push(number);
         }
         Ok(())
+    }
+
+    /// Handles SecurityDefinitionRequest(c) or SecurityListRequest(x): the answer is sent when no other work is pending.
+    pub(super) fn securities_asked(
+        &mut self,
+        from: SessionId,
+        index: SessionNo,
+        message: &Message<'_>,
+    ) -> Result<(), Refusal> {
+        let session = self.sessions.get(from.0 as usize);
+        let user = self.core.user(index).ok();
+        let (session, user) = session.zip(user).ok_or(Refusal::NotAuthorized)?;
+        let may = user.rights.iter().any(|rights| rights.securities);
+        let rules = self.core.rules();
+        let request = read(message, &rules.securities)?;
+        let (dictionary, instruments) = (&session.dictionary, &rules.instruments);
+        let answer = SecurityAnswer::new(from, dictionary, request, may, instruments);
+        self.securities
+            .add(answer.ok_or(Refusal::UnsupportedMessageType)?)
     }
 }

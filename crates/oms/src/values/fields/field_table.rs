@@ -378,7 +378,11 @@ pub fn why_not(key: ContractKey, tag: Tag) -> Option<&'static str> {
         key,
         ContractKey::Carry | ContractKey::Set | ContractKey::Map
     );
-    let messages = if may_carry { CARRYING } else { Messages::MAX };
+    // What a list of instruments uses is in no order, where it can be lost.
+    let messages = match may_carry {
+        true => CARRYING,
+        false => Messages::MAX & !requests::ABOUT_INSTRUMENTS,
+    };
     let rows = REQUEST_FIELDS.iter();
     let rows = rows.filter(|row| row.messages & messages != 0 && row.tags.contains(&tag));
     // The first row of orders decides what they carry; what one request has is not lost in others.

@@ -194,6 +194,8 @@ pub struct Rights {
     pub quote: bool,
     /// Whether the user may send price inquiries.
     pub inquiry: bool,
+    /// Whether the user may request definitions and lists of instruments.
+    pub securities: bool,
 }
 
 /// Rate limit of a client.

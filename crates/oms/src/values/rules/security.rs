@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_protocol::Decimal;
+
 use super::InstrumentRule;
 
 /// Identifiers and reference data of an instrument.
@@ -18,6 +20,8 @@ pub struct SecurityData {
     pub maturity: Option<Maturity>,
     /// The first trading day without new orders, as 20261218.
     pub expires: Option<u32>,
+    /// ContractMultiplier(231); `None` if the file does not give it.
+    pub multiplier: Option<Decimal>,
 }
 
 /// An identifier of an instrument.

@@ -7,7 +7,9 @@ use super::tags;
 use super::{CARRYING, FieldCondition, FieldRow, Messages};
 
 /// MsgType(35) of each request that clients may send; the place is the number of its bit.
-pub const REQUESTS: &[&str] = &["D", "G", "F", "H", "q", "AF", "S", "Z", "R", "e", "g", "BW"];
+pub const REQUESTS: &[&str] = &[
+    "D", "G", "F", "H", "q", "AF", "S", "Z", "R", "e", "g", "BW", "c", "x",
+];
 
 pub(crate) const D: Messages = 1;
 pub(crate) const G: Messages = 1 << 1;
@@ -21,7 +23,11 @@ pub(crate) const R: Messages = 1 << 8;
 const SECURITY: Messages = 1 << 9;
 const TRADING: Messages = 1 << 10;
 const BW: Messages = 1 << 11;
-const ALL: Messages = (1 << 12) - 1;
+const DEFINITION: Messages = 1 << 12;
+const LIST: Messages = 1 << 13;
+const ALL: Messages = (1 << 14) - 1;
+/// The requests for definitions and lists of instruments.
+pub(super) const ABOUT_INSTRUMENTS: Messages = DEFINITION | LIST;
 
 /// The requests that name one instrument.
 const NAMING: Messages = D | G | F | H | MASS_CANCEL | AF | S | R | SECURITY;
@@ -75,6 +81,10 @@ pub const REQUEST_FIELDS: &[FieldRow] = &[
 
     row(&[55, 263, 324], SECURITY, Used, "the OMS answers"),
     row(&[263, 335, 336], TRADING, Used, "the OMS answers"),
+    row(&[15, 22, 48, 55, 167, 200, 207, 263, 320, 541], ABOUT_INSTRUMENTS, Used, "the OMS answers"),
+    row(&[321], DEFINITION, Used, "the OMS answers"),
+    row(&[559], LIST, Used, "the OMS answers"),
+    row(&[314, 319, 827, 1465, 1470, 1471], ABOUT_INSTRUMENTS, Refused, "the file of instruments does not have it"),
     row(&[1182, 1183, 1346, 1347, 1351, 1355], BW, Used, "the OMS answers"),
 
     row(tags::PARTIES, CARRYING | S, Passed, "parties, clients and brokers"),
