@@ -5,7 +5,7 @@ use fixwire_oms::rules::RiskRules;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
 
-/// Rows of `check` for an OMS: the keys `carry`, `set`, `map`, `drop` and `refuse` for request fields, by user and line
+/// Rows of `check` for an OMS: the sessions of each user template; the keys `carry`, `set`, `map`, `drop` and `refuse` for request fields, by user and line
 /// group, and `tmp_fields` of line groups.
 pub fn shown(rules: &RiskRules) -> Vec<(String, String)> {
     let name = Dictionary::built_in(Version::Fix50Sp2);
@@ -34,10 +34,13 @@ pub fn shown(rules: &RiskRules) -> Vec<(String, String)> {
         let text = group.tmp_fields.text(named);
         (!text.is_empty()).then(|| (format!("line_group.{}.tmp_fields", group.name), text))
     }));
+    let templates = rules.templates.iter();
+    let templates = templates.map(|it| (format!("user.{}", it.pattern), it.sessions.join(", ")));
+    let templates: Vec<(String, String)> = templates.collect();
     if rows.is_empty() {
         let none =
             "no field: the OMS rejects a request with a field that would not reach the venue";
-        return vec![("drop".to_owned(), none.to_owned())];
+        rows.push(("drop".to_owned(), none.to_owned()));
     }
-    rows
+    templates.into_iter().chain(rows).collect()
 }

@@ -56,3 +56,35 @@ fn a_field_is_refused_or_dropped_and_counted() {
     assert!(said.contains("user.CLIENT.drop"), "{said}");
     assert!(said.contains("NoAllocs(78), AllocAccount(79)"), "{said}");
 }
+
+#[test]
+fn a_client_of_a_template_asks_for_instruments() {
+    let Floor {
+        folder,
+        mut client,
+        venue: _venue,
+        running: _running,
+        ..
+    } = Floor::with(&[
+        ("session = \"CLIENT\"", "session = \"CLI*\""),
+        (
+            "\"cancel\", \"status\"]",
+            "\"cancel\", \"status\", \"securities\"]",
+        ),
+    ]);
+    client.send("c", "320=D1|321=0|55=VOD");
+    let said = client.expect("d");
+    for field in [
+        "|320=D1|322=D1-1|323=1|393=1|55=VOD|",
+        "|58=tick 0.01, lot 1|",
+    ] {
+        assert!(said.contains(field), "{field}: {said}");
+    }
+    let mut check = Command::new(env!("CARGO_BIN_EXE_fixwire"));
+    let checked = check.arg("check").arg(folder.path().join("oms.toml"));
+    let said = String::from_utf8(checked.output().unwrap().stdout).unwrap();
+    let mut rows = said
+        .lines()
+        .map(|row| row.split_whitespace().collect::<Vec<_>>());
+    assert!(rows.any(|row| row == ["user.CLI*", "CLIENT"]), "{said}");
+}

@@ -10,6 +10,7 @@ use fixwire_text::Diagnostic;
 
 use super::{Reader, is_name, securities};
 use crate::load::table::{self, Row};
+use crate::load::users::templates::is_template;
 use crate::values::limits::RiskControl;
 use crate::values::rules::currency::{CurrencyCode, RateTime, SymbolCurrency};
 use crate::values::rules::{
@@ -303,6 +304,11 @@ impl Reader<'_> {
 
     fn limit(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
         let scope = self.scope(row.cells[0].unwrap_or_default())?;
+        if let ScopeName::Session(name) = &scope
+            && is_template(name)
+        {
+            self.known.limit_patterns.push((name.clone(), row.line));
+        }
         let code = row.cells[1].unwrap_or_default();
         let controls = RiskControl::named(code);
         if controls.is_empty() {
@@ -347,6 +353,8 @@ impl Reader<'_> {
         };
         let unknown = match &scope {
             ScopeName::Firm => None,
+            // Which users fit a pattern is known once the users are read.
+            ScopeName::Session(name) if is_template(name) => None,
             ScopeName::Session(name) => {
                 (!self.sessions.contains(&name.as_str())).then_some(("session", name))
             }

@@ -76,6 +76,7 @@ pub fn load(
     reader.oms(file);
     reader.pools(file);
     reader.users(file);
+    reader.expand_limits();
     reader.operators(file);
     reader.groups(file);
     reader.helpers(file);
@@ -131,6 +132,8 @@ struct Known {
     symbols: BTreeSet<String>,
     /// Scopes and numbers of controls that have a limit.
     limits: BTreeSet<(ScopeName, u8)>,
+    /// Patterns for sessions in scopes of limits, with the line number of their rows.
+    limit_patterns: Vec<(String, usize)>,
     /// Accounts and symbols that have an opening position.
     positions: BTreeSet<(String, String)>,
     /// For each language and text, the line number of its translation.

@@ -216,7 +216,8 @@ fn problems(
             };
             let is_its = |it: &&TomlTable<'_>| {
                 let session = it.get("session").and_then(|it| it.text().ok());
-                session == Some(&*user.session)
+                let template = reader.rules.template_of(&user.session);
+                session == Some(template.map_or(&*user.session, |it| &*it.pattern))
             };
             let at = users.iter().find(is_its).map_or(0, |it| it.place(key));
             found.push(match contract.of(tag) {

@@ -16,6 +16,9 @@ use crate::values::fields::contract::ContractKey;
 use crate::values::fields::tmp_fields;
 use crate::values::rules::{RateRule, Rights, UserRule};
 use crate::values::value::Effect;
+use templates::is_template;
+
+pub(in crate::load) mod templates;
 
 const SECOND: u64 = 1_000_000_000;
 /// Maximum time that orders stay open after their session disconnects, in nanoseconds.
@@ -54,11 +57,14 @@ impl TableRule for UserRule {
     const TABLE: &'static str = "user";
     const NAME: &'static str = "session";
     const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
-        /// session of a client; a client may have [several tables](#rights-by-account), one for each set of accounts
+        /// session of a client, or [`CLIENT*`](#users-by-template) for each session that fits; a client may have
+        /// [several tables](#rights-by-account), one for each set of accounts
         session: With("session", session,
             |reader, user, value| {
                 user.session = value.text()?.into();
-                reader.check_session(value.table.at, &user.session);
+                if !is_template(&user.session) {
+                    reader.check_session(value.table.at, &user.session);
+                }
                 Ok(())
             }), REQUIRED, Confirmed;
         /// accounts that the user may use: names, or `A*` for a prefix
@@ -322,6 +328,7 @@ impl Reader<'_> {
             all.push(one);
         }
         self.check_defaults(&all);
+        self.expand_users(file);
     }
 
     /// Checks that no other table of the session has the same accounts: only one table may decide about an account.

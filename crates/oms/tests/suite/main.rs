@@ -35,5 +35,6 @@ mod texts;
 mod ticks;
 mod trial;
 mod twin;
+mod user_templates;
 mod walked;
 mod word;

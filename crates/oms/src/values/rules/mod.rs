@@ -3,6 +3,7 @@
 pub(crate) mod currency;
 mod route;
 pub(crate) mod security;
+mod user_template;
 pub(crate) mod venue_names;
 
 use alloc::string::String;
@@ -20,6 +21,7 @@ use crate::values::value::{Effect, End, Price, Quantity, Side};
 use currency::SymbolCurrency;
 pub use route::{Route, RouteCondition};
 pub use security::{Maturity, SecurityData, SecurityId, SecurityIndex};
+pub use user_template::UserTemplate;
 pub use venue_names::{VenueNameFile, VenueNameRule};
 
 /// An instrument of the instruments file.
@@ -599,6 +601,8 @@ pub struct RiskRules {
     pub accounts: Vec<AccountRule>,
     /// Clients.
     pub users: Vec<UserRule>,
+    /// Templates of clients; the clients themselves are in [`users`](Self::users).
+    pub templates: Vec<UserTemplate>,
     /// Line groups.
     pub groups: Vec<LineGroup>,
     /// Pools of order numbers.
@@ -713,6 +717,13 @@ impl RiskRules {
     pub fn recovers_reports(&self) -> bool {
         let mut rights = self.users.iter().flat_map(|user| &user.rights);
         !self.drop_copies.is_empty() || rights.any(|rights| rights.reports)
+    }
+
+    /// The template from which the user of a session has its settings; `None` if the user has a table of its own.
+    #[must_use]
+    pub fn template_of(&self, session: &str) -> Option<&UserTemplate> {
+        let mut templates = self.templates.iter();
+        templates.find(|it| it.sessions.iter().any(|name| name == session))
     }
 
     /// The line group of orders in a symbol for which no condition decides.
