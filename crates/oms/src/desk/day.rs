@@ -24,203 +24,25 @@ use crate::values::show::{average, carried, figure, price, text};
 use crate::values::units::half_even;
 use crate::values::value::{Amount, Number, Price, Quantity, RequestKind};
 
-/// A table of a trading day.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum DayTable {
-    /// Orders that were open or changed on the trading day, in their state at the end of the day.
-    Orders,
-    /// Requests that the OMS rejected, new orders included.
-    Rejected,
-    /// Fills, busts and corrections.
-    Fills,
-    /// Positions at the end of the trading day.
-    Positions,
-    /// Limits at the end of the trading day, and how much of each limit was used.
-    Limits,
-}
+mod live;
+mod notes;
+mod tables;
 
-impl DayTable {
-    /// All tables.
-    pub const ALL: [Self; 5] = [
-        Self::Orders,
-        Self::Rejected,
-        Self::Fills,
-        Self::Positions,
-        Self::Limits,
-    ];
-
-    /// The name of the table's file, without an extension.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Orders => "orders",
-            Self::Rejected => "rejected",
-            Self::Fills => "fills",
-            Self::Positions => "positions",
-            Self::Limits => "limits",
-        }
-    }
-
-    /// The names of the table's columns.
-    #[must_use]
-    pub fn columns(self) -> &'static [&'static str] {
-        match self {
-            Self::Orders => &[
-                "order",
-                "session",
-                "ClOrdID",
-                "account",
-                "symbol",
-                "side",
-                "OrdType",
-                "TimeInForce",
-                "quantity",
-                "price",
-                "stop",
-                "state",
-                "filled",
-                "average",
-                "line",
-                "venue_order",
-                "pool_number",
-                "parent",
-                "entered",
-                "closed",
-                "reason",
-                "fields",
-            ],
-            Self::Rejected => &[
-                "time", "session", "request", "ClOrdID", "order", "account", "symbol", "side",
-                "quantity", "price", "reason",
-            ],
-            Self::Fills => &[
-                "time",
-                "ExecID",
-                "kind",
-                "ExecRefID",
-                "order",
-                "session",
-                "ClOrdID",
-                "account",
-                "symbol",
-                "side",
-                "quantity",
-                "price",
-                "line",
-                "venue_time",
-                "text",
-            ],
-            Self::Positions => &["account", "symbol", "long", "short", "bought", "sold"],
-            Self::Limits => &["scope", "control", "limit", "used"],
-        }
-    }
-}
-
-/// A value in a row of a table.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum DayValue {
-    /// A text or a number; empty for no value.
-    Text(String),
-    /// A time, in nanoseconds since 1970; `None` when the time is unknown.
-    Time(Option<i64>),
-}
-
-impl DayValue {
-    fn of(value: impl ToString) -> Self {
-        Self::Text(value.to_string())
-    }
-
-    fn none() -> Self {
-        Self::Text(String::new())
-    }
-}
-
-/// A row: one value for each column of its table.
-pub type DayRow = Vec<DayValue>;
-
-/// A finished row, and its table.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct DayTableRow {
-    /// The table.
-    pub table: DayTable,
-    /// The row.
-    pub row: DayRow,
-}
-
-impl DayTableRow {
-    fn of(table: DayTable) -> impl FnMut(DayRow) -> Self {
-        move |row| Self { table, row }
-    }
-}
-
-/// The trading days of a journal, and their first notes.
-#[derive(Clone, Debug, Default)]
-pub struct DayNotes {
-    /// The date of each trading day, and the number of its first note.
-    days: Vec<(u32, u64)>,
-    /// The number of the last note read; 0 before the first one.
-    last: u64,
-}
-
-impl DayNotes {
-    /// Reads a note, the oldest first.
-    pub fn take(&mut self, number: u64, note: &[u8]) {
-        self.last = number;
-        let Some((_, OrderEvent::Day(event))) = timed_event(note) else {
-            return;
-        };
-        match event {
-            DayEvent::Day { date, .. } => self.days.push((date, number)),
-            // A trading day that was started too early has no orders: the day before it continues.
-            DayEvent::DayBack { date, .. } => {
-                while self.days.last().is_some_and(|(day, _)| *day > date) {
-                    self.days.pop();
-                }
-                if self.days.last().is_none_or(|(day, _)| *day < date) {
-                    self.days.push((date, number));
-                }
-            }
-            DayEvent::DayAsked { .. } | DayEvent::NumbersAfter { .. } => {}
-        }
-    }
-
-    /// The beginning of a day is no longer in the journal: a checkpoint of the day is before this note.
-    pub fn goes_on(&mut self, date: u32, note: u64) {
-        let at = self.days.partition_point(|(_, first)| *first < note);
-        if self.days.iter().all(|(day, _)| *day != date) {
-            self.days.insert(at, (date, note));
-        }
-    }
-
-    /// The days, the oldest first.
-    pub fn dates(&self) -> impl Iterator<Item = u32> + '_ {
-        self.days.iter().map(|(date, _)| *date)
-    }
-
-    /// The days after which another one began, the oldest first.
-    pub fn ended(&self) -> impl Iterator<Item = u32> + '_ {
-        let ended = self.days.len().saturating_sub(1);
-        self.dates().take(ended)
-    }
-
-    /// The range of note numbers of a trading day; `None` when the journal has no such day. The range of the newest day
-    /// ends with the last note that was read: notes written since then are not part of it.
-    #[must_use]
-    pub fn notes_of(&self, date: u32) -> Option<core::ops::Range<u64>> {
-        let at = self.days.iter().position(|(day, _)| *day == date)?;
-        let from = self.days[at].1;
-        let next = self.days.get(at + 1).map(|(_, note)| *note);
-        Some(from..next.unwrap_or(self.last + 1).max(from))
-    }
-}
+use live::Changes;
+pub use notes::{DayNotes, DayStart, note_hash};
+pub use tables::{
+    ACTION_COLUMNS, DayColumn, DayColumnKind, DayRow, DayTable, DayTableRow, DayValue,
+};
 
 /// An order of the trading day.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct DayOrder {
     entered: Option<i64>,
     closed: Option<i64>,
     reason: String,
     fields: String,
+    /// The parent, also when the parent is no longer in memory.
+    parent: Option<Number>,
     /// The finished row of the order, once the order is no longer in memory.
     row: Option<DayRow>,
 }
@@ -233,7 +55,9 @@ pub struct DayReport {
     has_begun: bool,
     orders: BTreeMap<Number, DayOrder>,
     /// The row of the last rejected request: the next event may add the terms of the order.
-    rejected: Option<DayRow>,
+    rejected: Option<DayTableRow>,
+    /// The orders whose rows changed; `None` when the rows are read at the end only.
+    changes: Option<Changes>,
 }
 
 impl DayReport {
@@ -245,6 +69,7 @@ impl DayReport {
             has_begun: false,
             orders: BTreeMap::new(),
             rejected: None,
+            changes: None,
         }
     }
 
@@ -257,13 +82,11 @@ impl DayReport {
     #[must_use = "the rows belong into the tables"]
     pub fn take(&mut self, note: &[u8]) -> impl Iterator<Item = DayTableRow> + use<> {
         let [rejected, fill] = self.finished(note);
-        let rejected = rejected.map(DayTableRow::of(DayTable::Rejected));
-        let fill = fill.map(DayTableRow::of(DayTable::Fills));
         rejected.into_iter().chain(fill)
     }
 
     /// The row of the rejected request before a note, and the row of the note's fill.
-    fn finished(&mut self, note: &[u8]) -> [Option<DayRow>; 2] {
+    fn finished(&mut self, note: &[u8]) -> [Option<DayTableRow>; 2] {
         let Some((at, event)) = timed_event(note) else {
             self.pass(note);
             return [None, None];
@@ -272,7 +95,9 @@ impl DayReport {
             self.has_begun = true;
             // Orders that go on from the day before.
             self.keep_all();
+            self.note_all();
         }
+        self.note_touched(&event);
         let rejected = if let OrderEvent::Rejected(RejectedEvent::RejectKept { terms, .. }) = &event
         {
             self.add_terms(terms);
@@ -299,10 +124,19 @@ impl DayReport {
         if let Some(order) = changed {
             self.note_change(at, order, &event, was_open);
         }
+        let number = self.state.events();
+        let of = |table| {
+            move |row| DayTableRow {
+                table,
+                event: Some(number),
+                row,
+            }
+        };
         if let Some(row) = self.rejected_row(at, &event) {
-            self.rejected = Some(row);
+            self.rejected = Some(of(DayTable::Rejected)(row));
         }
-        [rejected, self.fill_row(at, &event, &before)]
+        let fill = self.fill_row(at, &event, &before);
+        [rejected, fill.map(of(DayTable::Fills))]
     }
 
     /// The rows of orders, positions and limits at the end of the trading day, and of a last rejected request.
@@ -313,7 +147,6 @@ impl DayReport {
         let rejected = self.rejected.take().into_iter();
         let orders = self.orders.into_values().filter_map(|order| order.row);
         rejected
-            .map(DayTableRow::of(DayTable::Rejected))
             .chain(orders.map(DayTableRow::of(DayTable::Orders)))
             .chain(
                 positions
@@ -350,11 +183,13 @@ impl DayReport {
         }
     }
 
-    /// Keeps the carried fields of an order that is in memory.
+    /// Keeps the carried fields and the parent of an order that is in memory.
     fn keep_fields(&mut self, number: Number) {
         if self.state.orders().get(number).is_some() {
             let CarriedFields { header, body, .. } = self.state.carried.of(number);
-            self.orders.entry(number).or_default().fields = carried(&[header, body]);
+            let known = self.orders.entry(number).or_default();
+            known.fields = carried(&[header, body]);
+            known.parent = self.state.families.parent_of(number).or(known.parent);
         }
     }
 
@@ -368,6 +203,7 @@ impl DayReport {
         if let OrderEvent::Request(RequestEvent::Taken { .. }) = event {
             known.entered = Some(at);
         }
+        known.parent = state.families.parent_of(number).or(known.parent);
         known.closed = match (order.state.is_open(), was_open) {
             (true, _) => None,
             (false, true) => Some(at),
@@ -455,7 +291,7 @@ impl DayReport {
     /// Adds the terms of a rejected order to its row.
     fn add_terms(&mut self, terms: &RejectedTerms) {
         let state = &self.state;
-        let Some(row) = &mut self.rejected else {
+        let Some(DayTableRow { row, .. }) = &mut self.rejected else {
             return;
         };
         let scale = state.scale(terms.instrument);
@@ -905,7 +741,7 @@ fn order_row(state: &OmsState, order: &Order, known: &DayOrder) -> DayRow {
         false => DayValue::none(),
     };
     let line = order.line().map(|line| state.sessions().name(line));
-    let parent = state.families.parent_of(order.number);
+    let parent = state.families.parent_of(order.number).or(known.parent);
     let [account, symbol, side] = traded(state, order);
     vec![
         DayValue::of(order.number),

@@ -1,11 +1,12 @@
 //! The tables of a trading day from the notes.
 
+use std::collections::BTreeMap;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
 use super::{LINES, World, about};
 use crate::decide::venue::{ReportKind, VenueReport};
-use crate::desk::day::{DayNotes, DayReport, DayTable, DayTableRow, DayValue};
+use crate::desk::day::{DayNotes, DayReport, DayRow, DayTable, DayTableRow, DayValue};
 use crate::state::OmsState;
 use crate::values::value::{End, Number, Side, TimeInForce};
 use fixwire_protocol::Decimal;
@@ -32,8 +33,10 @@ fn rows_found_in(world: &World, found: usize, date: u32, wanted: DayTable) -> Ve
         }
     }
     rows.extend(day.finish());
-    let shown = |DayTableRow { table, row }: &DayTableRow| {
+    let shown = |DayTableRow { table, row, event }: &DayTableRow| {
         assert_eq!(row.len(), table.columns().len());
+        let is_made_by_one = [DayTable::Rejected, DayTable::Fills].contains(table);
+        assert_eq!(event.is_some(), is_made_by_one);
         let values = row.iter().map(|value| match value {
             DayValue::Text(text) => text.clone(),
             DayValue::Time(time) => if time.is_some() { "at" } else { "" }.to_string(),
@@ -42,6 +45,68 @@ fn rows_found_in(world: &World, found: usize, date: u32, wanted: DayTable) -> Ve
     };
     let rows = rows.iter().filter(|row| row.table == wanted);
     rows.map(shown).collect()
+}
+
+/// The rows of a report by their keys: the number of their event, or their first value.
+fn keyed(
+    rows: impl IntoIterator<Item = DayTableRow>,
+    into: &mut BTreeMap<(usize, String), DayRow>,
+) {
+    for DayTableRow { table, event, row } in rows {
+        let key = match (event, &row[..2]) {
+            (Some(event), _) => event.to_string(),
+            (None, [DayValue::Text(first), DayValue::Text(second)]) => match table {
+                DayTable::Orders => first.clone(),
+                _ => std::format!("{first}|{second}"),
+            },
+            (None, other) => panic!("a row without a key: {other:?}"),
+        };
+        into.insert((place(table), key), row);
+    }
+}
+
+fn place(table: DayTable) -> usize {
+    DayTable::ALL.iter().position(|it| *it == table).unwrap()
+}
+
+/// Whether the rows that are read as they change are, for each day, those of a report of the whole day.
+pub(super) fn check_live_rows(world: &World) {
+    let mut days = DayNotes::default();
+    let notes = || (1..).zip(world.notes.iter().map(|(_, note)| note));
+    notes().for_each(|(number, note)| days.take(number, note));
+    let mut live = DayReport::live(OmsState::default());
+    let mut whole = DayReport::new(OmsState::default());
+    let (mut rows, mut wanted) = (BTreeMap::new(), BTreeMap::new());
+    let mut day = None;
+    for (number, note) in notes() {
+        let start = days.day_of(number);
+        if start != day {
+            if day.is_some() {
+                keyed(live.end_day(), &mut rows);
+                let state = live.state().clone();
+                let whole = core::mem::replace(&mut whole, DayReport::new(state));
+                keyed(whole.finish(), &mut wanted);
+                assert_eq!(rows, wanted, "{day:?}");
+            }
+            (rows, wanted) = (BTreeMap::new(), BTreeMap::new());
+            day = start;
+        }
+        if day.is_none() {
+            (live.pass(note), whole.pass(note));
+            continue;
+        }
+        keyed(live.take(note), &mut rows);
+        keyed(whole.take(note), &mut wanted);
+        if number % 3 == 0 {
+            keyed(live.changed(), &mut rows);
+        }
+    }
+    // Without what `end_day` adds: the day goes on.
+    keyed(live.changed(), &mut rows);
+    keyed(whole.finish(), &mut wanted);
+    let ends = [DayTable::Positions, DayTable::Limits].map(place);
+    wanted.retain(|(table, _), _| !ends.contains(table));
+    assert_eq!(rows, wanted, "{day:?}");
 }
 
 impl World {
@@ -200,4 +265,32 @@ fn a_day_whose_beginning_was_removed_begins_behind_its_checkpoint() {
     let known: Vec<u32> = days.dates().collect();
     assert_eq!(known, [20_261_121, 20_261_122]);
     assert_eq!(days.ended().collect::<Vec<_>>(), [20_261_121]);
+    let of = |days: &DayNotes, note| days.day_of(note).map(|day| (day.date, day.first));
+    assert_eq!(of(&days, 16), None);
+    assert_eq!(of(&days, 17), Some((20_261_121, 17)));
+    assert_eq!(of(&days, begun.start - 1), Some((20_261_121, 17)));
+    assert_eq!(of(&days, begun.start), Some((20_261_122, begun.start)));
+    assert_eq!(days.last(), 99 + world.notes.len() as u64);
+    days.went_on_from(20_261_121, 18);
+    days.went_on_from(20_261_120, 1);
+    assert_eq!(days.notes_of(20_261_121), Some(17..begun.start));
+    days.went_on_from(20_261_121, 5);
+    assert_eq!(of(&days, 16), Some((20_261_121, 5)));
+}
+
+#[test]
+fn a_child_keeps_its_parent_when_the_parent_is_no_longer_in_memory() {
+    for seed in [3, 4, 8] {
+        let world = super::random::played(seed, 600);
+        let day = world.core.state().day();
+        let orders = rows(&world, day, DayTable::Orders);
+        let has_lost_parent = orders.iter().any(|row| {
+            let parent: Option<Number> = row.split('|').nth(17).and_then(|it| it.parse().ok());
+            parent.is_some_and(|it| world.core.state().orders().get(it).is_none())
+        });
+        if has_lost_parent {
+            return;
+        }
+    }
+    panic!("no world has a child whose parent was forgotten");
 }

@@ -362,6 +362,7 @@ impl World {
         let state = self.core.state();
         assert_eq!(state.violations(), 0);
         assert_eq!(self.replayed().hash(), state.hash(), "the notes make it");
+        day::check_live_rows(self);
         let mut written = Vec::new();
         state.write(&mut |bytes| written.extend_from_slice(bytes));
         let mut read = OmsState::default();

@@ -5,7 +5,9 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use fixwire_oms::day::{DayRow, DayTable, DayTableRow, DayValue};
+#[cfg(feature = "parquet")]
+use fixwire_oms::day::DayColumnKind;
+use fixwire_oms::day::{ACTION_COLUMNS, DayColumn, DayRow, DayTable, DayTableRow, DayValue};
 use fixwire_oms::rules::DayFormat;
 use fixwire_protocol::Timestamp;
 use fixwire_reader::ExportColumns;
@@ -21,7 +23,9 @@ use crate::log::moment;
 pub(super) const NO_PARQUET: &str = "this fixwire was built without the feature parquet";
 
 /// The actions of operators, beside the tables of the OMS.
-const ACTIONS: (&str, &[&str]) = ("actions", &["time", "session", "action"]);
+const ACTIONS: (&str, &[DayColumn]) = (ACTION_TABLE, &ACTION_COLUMNS);
+/// The name of their table.
+pub(in crate::oms) const ACTION_TABLE: &str = "actions";
 /// The file that says which events are in the tables. It is moved to its place after all others.
 const ABOUT: &str = "day.csv";
 /// The folder of unfinished files, before the number of the process that writes them.
@@ -108,7 +112,7 @@ enum Out {
 }
 
 /// The names of the tables and their columns.
-fn tables() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+fn tables() -> impl Iterator<Item = (&'static str, &'static [DayColumn])> {
     let tables = DayTable::ALL.iter().map(|it| (it.name(), it.columns()));
     tables.chain([ACTIONS])
 }
@@ -254,7 +258,7 @@ impl DayFile {
     fn new(
         folder: &Path,
         name: String,
-        columns: &[&str],
+        columns: &[DayColumn],
         format: DayFormat,
     ) -> Result<Self, Failure> {
         let path = folder.join(&name);
@@ -287,18 +291,21 @@ impl DayFile {
 }
 
 impl Out {
-    fn begin(path: &Path, columns: &[&str], format: DayFormat) -> io::Result<Self> {
+    fn begin(path: &Path, columns: &[DayColumn], format: DayFormat) -> io::Result<Self> {
         let mut file = BufWriter::with_capacity(1 << 16, File::create(path)?);
         match format {
             DayFormat::Csv => {
-                writeln!(file, "{}", columns.join(","))?;
+                let names: Vec<&str> = columns.iter().map(|it| it.name).collect();
+                writeln!(file, "{}", names.join(","))?;
                 Ok(Self::Csv(file))
             }
             #[cfg(feature = "parquet")]
             DayFormat::Parquet => {
-                let heads = columns.iter().map(|name| match *name {
-                    "time" | "venue_time" | "entered" | "closed" => (*name, ParquetKind::Time),
-                    _ => (*name, ParquetKind::Text),
+                let heads = columns.iter().map(|column| match column.kind {
+                    DayColumnKind::Time => (column.name, ParquetKind::Time),
+                    DayColumnKind::Text | DayColumnKind::Whole | DayColumnKind::Decimal => {
+                        (column.name, ParquetKind::Text)
+                    }
                 });
                 let heads: Vec<_> = heads.collect();
                 let export = ParquetExport::new(file, &heads)?;
@@ -341,7 +348,7 @@ pub(super) fn not_written(path: &Path, error: &io::Error) -> Failure {
 }
 
 /// 20261123 as 2026-11-23.
-pub(super) fn shown(date: u32) -> String {
+pub(in crate::oms) fn shown(date: u32) -> String {
     format!(
         "{}-{:02}-{:02}",
         date / 10_000,
