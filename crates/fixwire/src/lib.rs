@@ -105,7 +105,12 @@ pub mod gateway {
 /// Logs beside the journal, made from it.
 pub mod log {
     pub use fixwire_engine::log::{Log, LogError, LogTarget};
-    pub use fixwire_logs::{FileLog, SqlLog};
+    #[cfg(feature = "postgresql")]
+    pub use fixwire_logs::RowDatabase;
+    pub use fixwire_logs::{
+        FileLog, RowChange, RowColumn, RowDay, RowFault, RowKind, RowPosition, RowSettings,
+        RowTable, SqlLog, TableRow,
+    };
 }
 
 /// Users and the hashes of their passwords.

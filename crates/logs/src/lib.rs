@@ -7,10 +7,16 @@
 
 mod files;
 mod line;
+mod row_tables;
 mod sql;
 pub mod store;
 #[cfg(test)]
 mod tests;
 
 pub use files::FileLog;
+#[cfg(feature = "postgresql")]
+pub use row_tables::RowDatabase;
+pub use row_tables::{
+    RowChange, RowColumn, RowDay, RowFault, RowKind, RowPosition, RowSettings, RowTable, TableRow,
+};
 pub use sql::SqlLog;

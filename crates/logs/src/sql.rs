@@ -5,11 +5,11 @@
 //! transaction in which the rows are written. So each message is in the log exactly once, whatever fails at whatever
 //! time.
 
-mod names;
+pub(crate) mod names;
 #[cfg(feature = "postgresql")]
-mod postgresql;
+pub(crate) mod postgresql;
 #[cfg(any(feature = "postgresql", feature = "sqlite"))]
-mod rows;
+pub(crate) mod rows;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(any(feature = "postgresql", feature = "sqlite"))]
@@ -87,7 +87,11 @@ impl SqlLog {
         database.compiled_in(cfg!(feature = "sqlite"), cfg!(feature = "postgresql"))?;
         #[cfg(feature = "postgresql")]
         if let Database::Postgresql(address) = database {
-            postgresql::config(address, self.password.as_ref())?;
+            postgresql::config(
+                address,
+                self.password.as_ref(),
+                postgresql::DatabaseUse::LOG,
+            )?;
         }
         Ok(())
     }
@@ -110,13 +114,22 @@ impl SqlLog {
             Database::Sqlite(path) => Box::new(sqlite::Sqlite::new(path, tables.clone())?),
             #[cfg(feature = "postgresql")]
             Database::Postgresql(address) => {
-                let config = postgresql::config(address, self.password.as_ref())?;
+                let config = postgresql::config(
+                    address,
+                    self.password.as_ref(),
+                    postgresql::DatabaseUse::LOG,
+                )?;
                 Box::new(postgresql::Postgresql::new(config, tables.clone()))
             }
             #[cfg(not(all(feature = "postgresql", feature = "sqlite")))]
             _ => return Err(LogError("this database is not compiled in".into())),
         };
-        let rows = rows::Rows::new(backend, tables, rows::identity(journal)?, self.heartbeats);
+        let rows = rows::Rows::new(
+            backend,
+            tables,
+            rows::identity(&journal.join("log-sql.id"))?,
+            self.heartbeats,
+        );
         Ok(Box::new(rows))
     }
 
@@ -162,10 +175,15 @@ impl Database<'_> {
             Self::Postgresql(_) if !postgresql => ("PostgreSQL", "postgresql"),
             _ => return Ok(()),
         };
-        Err(LogError(format!(
-            "this build of fixwire has no logs in {name}, the cargo feature `{feature}`: build it with `cargo build --release --features {feature}`"
-        )))
+        Err(not_compiled_in("logs", name, feature))
     }
+}
+
+/// Why there are no such tables.
+pub(crate) fn not_compiled_in(what: &str, database: &str, feature: &str) -> LogError {
+    LogError(format!(
+        "this build of fixwire has no {what} in {database}, the cargo feature `{feature}`: build it with `cargo build --release --features {feature}`"
+    ))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ const LONGEST_NAME: usize = 63;
 
 /// Checks the name of a table. Names are inserted into statements unquoted, so that upper and lower case have the
 /// meaning that the database gives them, as with QuickFIX. Therefore a name may have only letters, digits and `_`.
-pub(super) fn check_table(name: &str, with_schema: bool) -> Result<(), LogError> {
+pub(crate) fn check_table(name: &str, with_schema: bool) -> Result<(), LogError> {
     let is_plain = |part: &str| {
         let first = part.bytes().next();
         part.len() <= LONGEST_NAME

@@ -49,19 +49,37 @@ impl From<Error> for Fault {
     }
 }
 
+/// How errors name a database and the setting with its password.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DatabaseUse {
+    pub(crate) database: &'static str,
+    pub(crate) password: &'static str,
+}
+
+impl DatabaseUse {
+    pub(super) const LOG: Self = Self {
+        database: "the database of the log",
+        password: "SqlLogPassword",
+    };
+}
+
 /// Connection settings.
 ///
 /// # Errors
 ///
 /// The address is invalid, contains a password, or requires TLS.
-pub(super) fn config(address: &str, password: Option<&Secret<String>>) -> Result<Config, LogError> {
-    let refuse = |why: String| LogError(format!("the database of the log: {why}"));
+pub(crate) fn config(
+    address: &str,
+    password: Option<&Secret<String>>,
+    of: DatabaseUse,
+) -> Result<Config, LogError> {
+    let refuse = |why: String| LogError(format!("{}: {why}", of.database));
     let mut config: Config = address
         .parse()
         // The library's error text quotes a part of the address, which may be the password. So it is not used.
         .map_err(|_| refuse("not the address of a PostgreSQL database".into()))?;
     if config.get_password().is_some() {
-        return Err(refuse("set its password in SqlLogPassword".into()));
+        return Err(refuse(format!("set its password in {}", of.password)));
     }
     if config.get_ssl_mode() == SslMode::Require {
         let why = "sslmode=require is not supported: use a socket of the same machine or a tunnel";
@@ -90,14 +108,9 @@ pub(super) fn config(address: &str, password: Option<&Secret<String>>) -> Result
 
 impl Postgresql {
     pub(super) fn new(config: Config, tables: Tables) -> Self {
-        let name = format!(
-            "PostgreSQL database {} at {}",
-            config.get_dbname().unwrap_or_default(),
-            shown_hosts(&config)
-        );
         Self {
+            name: shown(&config),
             config,
-            name,
             tables,
             open: None,
         }
@@ -280,12 +293,12 @@ fn moment(nanos: i64) -> SystemTime {
 }
 
 /// The text of the error. The server's details are left out, because they may contain values of a row.
-fn reason(error: &Error) -> String {
+pub(crate) fn reason(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         let hint = match *error.code() {
             SqlState::INSUFFICIENT_PRIVILEGE => {
-                " (the database user must be allowed to read and write the tables of the log, and \
-                to create missing ones)"
+                " (the database user must be allowed to read and write its tables, and to create \
+                missing ones)"
             }
             SqlState::STRING_DATA_RIGHT_TRUNCATION => " (make the table's columns wider)",
             _ => "",
@@ -299,6 +312,12 @@ fn reason(error: &Error) -> String {
         cause = error.source();
     }
     text
+}
+
+/// The database and its address.
+pub(crate) fn shown(config: &Config) -> String {
+    let name = config.get_dbname().unwrap_or_default();
+    format!("PostgreSQL database {name} at {}", shown_hosts(config))
 }
 
 fn shown_hosts(config: &Config) -> String {
@@ -319,7 +338,7 @@ mod tests {
 
     #[test]
     fn an_address_is_whole_and_has_no_secrets() {
-        let said = |address: &str| match config(address, None) {
+        let said = |address: &str| match config(address, None, DatabaseUse::LOG) {
             Ok(config) => shown_hosts(&config),
             Err(error) => error.to_string(),
         };

@@ -173,12 +173,11 @@ fn parts(name: &str) -> [String; SESSION.len()] {
 
 /// The name of a journal in databases: 32 random digits in a file in the journal's folder, created once. The name of
 /// the folder cannot be used, because a new journal may be created in the same folder.
-pub(super) fn identity(journal: &Path) -> Result<String, LogError> {
-    let path = journal.join("log-sql.id");
+pub(crate) fn identity(path: &Path) -> Result<String, LogError> {
     let failed = |doing: &str, error: std::io::Error| {
         LogError(format!("cannot {doing} {}: {error}", path.display()))
     };
-    match fs::read_to_string(&path) {
+    match fs::read_to_string(path) {
         Ok(text) if text.len() == 32 && text.bytes().all(|c| c.is_ascii_hexdigit()) => {
             return Ok(text);
         }
@@ -192,7 +191,7 @@ pub(super) fn identity(journal: &Path) -> Result<String, LogError> {
     let text = format!("{:016x}{:016x}", random(), random());
     private()
         .truncate(true)
-        .open(&path)
+        .open(path)
         .and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.sync_all()
@@ -217,11 +216,12 @@ mod tests {
     #[test]
     fn a_journal_keeps_its_name() {
         let folder = tempfile::tempdir().unwrap();
-        let name = identity(folder.path()).unwrap();
-        assert_eq!(identity(folder.path()).unwrap(), name);
-        fs::write(folder.path().join("log-sql.id"), "torn").unwrap();
-        assert_ne!(identity(folder.path()).unwrap(), name);
+        let file = folder.path().join("log-sql.id");
+        let name = identity(&file).unwrap();
+        assert_eq!(identity(&file).unwrap(), name);
+        fs::write(&file, "torn").unwrap();
+        assert_ne!(identity(&file).unwrap(), name);
         let other = tempfile::tempdir().unwrap();
-        assert_ne!(identity(other.path()).unwrap(), name);
+        assert_ne!(identity(&other.path().join("log-sql.id")).unwrap(), name);
     }
 }
