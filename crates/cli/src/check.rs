@@ -80,6 +80,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             false => {
                 let oms = oms::load(&source, &settings, Box::new(|_| {}))?;
                 oms::day::check(&source, &settings, oms.rules(), config.durability)?;
+                oms::database::check(&source, &settings, oms.rules(), config.durability)?;
                 ledger = oms.ledger();
                 (oms::shown(oms.rules()), oms.route_warnings())
             }

@@ -3,6 +3,7 @@
 mod answers;
 pub mod archive;
 mod at;
+pub mod database;
 pub mod day;
 mod days;
 mod fields;

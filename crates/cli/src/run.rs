@@ -34,6 +34,8 @@ use crate::gateway::events::{printed, shown};
 use crate::gateway::reload::show as show_reload;
 use crate::oms;
 use crate::oms::archive::JournalArchive;
+#[cfg(feature = "postgresql")]
+use crate::oms::database::{DatabasePlan, DatabaseThread};
 use crate::oms::day::{DayFilesPlan, DayFilesThread};
 use crate::oms::reload::SettingsReloader;
 use crate::place::{named, place_of, store_of};
@@ -320,6 +322,12 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
         app.rules(),
         config.durability,
     )?;
+    oms::database::check(
+        &begun.source,
+        &begun.settings,
+        app.rules(),
+        config.durability,
+    )?;
     if app.rules().recovers_reports() && config.durability != Durability::Memory {
         let archive = JournalArchive::start(&config.journal_dir).map_err(Failure::thread)?;
         app.set_archive(Box::new(archive));
@@ -328,8 +336,16 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     // Dropped after the engine: it ends with what it is writing.
     let mut day_files = None;
     let plan = DayFilesPlan::of(&begun.source.path, app.rules(), &config.journal_dir);
+    #[cfg(feature = "postgresql")]
+    let mut database = None;
+    #[cfg(feature = "postgresql")]
+    let rows = DatabasePlan::of(&begun.source.path, app.rules(), &config.journal_dir)?;
     let started = |engine: Handle| {
         let reload = reloader.attach(engine).map_err(Failure::thread)?;
+        #[cfg(feature = "postgresql")]
+        if let Some(plan) = rows {
+            database = Some(DatabaseThread::start(plan, oms::listener()?)?);
+        }
         if let Some(plan) = plan {
             let thread = DayFilesThread::start(plan, oms::listener()?);
             day_files = Some(thread.map_err(Failure::thread)?);

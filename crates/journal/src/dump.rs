@@ -362,6 +362,13 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// Whether a note of a session with this name is an action of an operator.
+#[must_use]
+pub fn is_action(session: &str, note: &[u8]) -> bool {
+    // Of a session there are other notes too.
+    session == OPERATORS || contains(note, b" by ")
+}
+
 /// One line of a dump: a message, or another entry of a record.
 pub struct DumpLine<'a> {
     record: &'a Record<'a>,
@@ -407,9 +414,8 @@ impl DumpLine<'_> {
     #[must_use]
     pub fn operator_action(&self) -> Option<(&str, &[u8])> {
         let text = self.shown.bytes;
-        // A session has other notes too, so the text decides.
-        let is_action = self.name == OPERATORS || contains(text, b" by ");
-        (self.shown.what == "note" && is_action).then_some((self.name, text))
+        let is_action = self.shown.what == "note" && is_action(self.name, text);
+        is_action.then_some((self.name, text))
     }
 
     /// The time at which the entry was recorded.

@@ -67,7 +67,7 @@ pub use directory::Directory;
 pub use disk::{Disk, DiskNews, DiskWakeUp, Segment};
 pub use dump::{
     Direction, DumpFilter, DumpFormat, DumpLine, FRAME_DECODERS, FrameDecoder, dump, each_line,
-    follow, is_fix_message, write_escaped, write_moment,
+    follow, is_action, is_fix_message, write_escaped, write_moment,
 };
 pub use durability::Durability;
 pub use error::{Damage, JournalError};

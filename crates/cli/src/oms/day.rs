@@ -14,10 +14,10 @@ pub use roll::{DayFilesPlan, DayFilesThread, check};
 use files::{DayFiles, Others, shown};
 use source::FoundDay;
 
-mod begin;
-mod files;
-mod roll;
-mod source;
+pub(super) mod begin;
+pub(super) mod files;
+pub(super) mod roll;
+pub(super) mod source;
 
 /// Arguments of `fixwire oms day`.
 #[derive(Args, Debug)]

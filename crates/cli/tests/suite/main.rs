@@ -30,6 +30,9 @@ mod low_latency;
 mod official_cases;
 mod oms;
 mod oms_conditions;
+#[cfg(feature = "postgresql")]
+mod oms_database;
+mod oms_database_settings;
 mod oms_days;
 mod oms_desk;
 mod oms_fields;

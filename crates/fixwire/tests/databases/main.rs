@@ -8,6 +8,8 @@
 mod common;
 #[cfg(feature = "postgresql")]
 mod postgresql;
+#[cfg(feature = "postgresql")]
+mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 

@@ -2,12 +2,7 @@
 //!
 //! Runs a server of its own, of the newest PostgreSQL of Debian's packages that is installed.
 
-use std::fs;
-use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -15,138 +10,14 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use crate::alone;
 use crate::common::logged::{Logged, assert_same, messages, trade, wait_logged};
 use crate::common::*;
+use crate::server::{PASSWORD, Server};
 use fixwire::log::SqlLog;
 use fixwire::protocol::Timestamp;
 use fixwire::transport::Password;
 use fixwire::{EngineConfig, Event};
-use postgres::{Client, NoTls};
-use tempfile::TempDir;
-
-/// Longer than a user would choose, and nowhere by chance.
-const PASSWORD: &str = "kEYx0Qz7/Wm4";
-
-/// A database server in a folder of its own, and a journal beside it.
-struct Server {
-    home: TempDir,
-    programs: PathBuf,
-    port: u16,
-    process: Option<Child>,
-}
+use postgres::Client;
 
 impl Server {
-    fn start() -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let versions = fs::read_dir("/usr/lib/postgresql").map(|all| all.flatten().collect());
-        let mut versions: Vec<_> = versions.unwrap_or_default();
-        versions.retain(|it| it.path().join("bin/initdb").exists());
-        versions.sort_by_key(|it| it.file_name().to_string_lossy().parse::<u32>().unwrap_or(0));
-        let newest = versions.last();
-        let newest = newest
-            .expect("no /usr/lib/postgresql/*/bin/initdb: install Debian's package postgresql");
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut server = Self {
-            programs: newest.path().join("bin"),
-            port: free.local_addr().unwrap().port(),
-            process: None,
-            home,
-        };
-        drop(free);
-        fs::create_dir(server.folder()).unwrap();
-        fs::write(server.secret(), PASSWORD).unwrap();
-        // PostgreSQL does not run as root.
-        if let Some(id) = another_user() {
-            fs::set_permissions(server.home.path(), fs::Permissions::from_mode(0o711)).unwrap();
-            for path in [server.folder(), server.secret()] {
-                chown(path, Some(id), Some(id)).unwrap();
-            }
-        }
-        let made = server
-            .program("initdb")
-            .args([
-                "--no-sync",
-                "--username=fix",
-                "--auth=scram-sha-256",
-                "--encoding=UTF8",
-            ])
-            .arg(format!("--pwfile={}", server.secret().display()))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&made.stderr);
-        assert!(made.status.success(), "initdb: {said}");
-        server.up();
-        server
-    }
-
-    fn folder(&self) -> PathBuf {
-        self.home.path().join("server")
-    }
-
-    fn secret(&self) -> PathBuf {
-        self.home.path().join("secret")
-    }
-
-    fn program(&self, name: &str) -> Command {
-        let mut command = Command::new(self.programs.join(name));
-        command
-            .arg("-D")
-            .arg(self.folder())
-            .env("LC_ALL", "C")
-            .current_dir("/")
-            .stdin(Stdio::null());
-        if let Some(id) = another_user() {
-            command.gid(id).uid(id);
-        }
-        command
-    }
-
-    fn up(&mut self) {
-        let start = Instant::now();
-        let log = self.home.path().join("server.log");
-        while self.connect().is_err() {
-            let said = || fs::read_to_string(&log).unwrap_or_default();
-            assert!(
-                start.elapsed() < PATIENCE,
-                "PostgreSQL does not start: {}",
-                said()
-            );
-            // It refuses to start while a process of the one that was killed lives.
-            let ended = self
-                .process
-                .as_mut()
-                .is_none_or(|it| it.try_wait().unwrap().is_some());
-            if ended {
-                let process = self
-                    .program("postgres")
-                    .args(["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-k"])
-                    .arg(self.folder())
-                    .args(["-p", &self.port.to_string()])
-                    .stderr(fs::File::create(&log).unwrap())
-                    .spawn();
-                self.process = Some(process.unwrap());
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    /// Ends the server in the middle of whatever it does.
-    fn down(&mut self) {
-        if let Some(mut process) = self.process.take() {
-            // Its children see it, and end too.
-            process.kill().unwrap();
-            process.wait().unwrap();
-        }
-    }
-
-    fn connect(&self) -> Result<Client, postgres::Error> {
-        let mut config = postgres::Config::new();
-        config
-            .host("127.0.0.1")
-            .port(self.port)
-            .user("fix")
-            .password(PASSWORD);
-        config.dbname("postgres").connect(NoTls)
-    }
-
     fn journal(&self) -> PathBuf {
         self.home.path().join("journal")
     }
@@ -173,21 +44,6 @@ impl Server {
             false => Vec::new(),
         }
     }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.down();
-    }
-}
-
-/// The user nobody, for root.
-fn another_user() -> Option<u32> {
-    let root = fs::metadata("/proc/self").is_ok_and(|own| {
-        use std::os::unix::fs::MetadataExt;
-        own.uid() == 0
-    });
-    root.then_some(65_534)
 }
 
 /// The messages of a table. Which way they went, their SenderCompID says.

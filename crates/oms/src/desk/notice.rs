@@ -360,6 +360,42 @@ pub enum OmsEvent<'a> {
         /// Whether it is tried again; otherwise the journal no longer has the day.
         again: bool,
     },
+    /// The database, or a file that is needed for its rows, failed.
+    DatabaseFailed {
+        /// Why.
+        why: &'a str,
+        /// Number of events whose rows are missing; `None` while the position in the database is unknown.
+        events: Option<u64>,
+    },
+    /// The database does not keep up.
+    DatabaseSlow {
+        /// Number of events whose rows are missing.
+        events: u64,
+    },
+    /// The rows in the database are complete again.
+    DatabaseCaughtUp {
+        /// The number of the last event.
+        event: u64,
+    },
+    /// No row is written: the tables are not those of this journal or version.
+    DatabaseRefused {
+        /// Why, and what to do.
+        why: &'a str,
+    },
+    /// The journal no longer has what is needed for some rows.
+    DatabaseIncomplete {
+        /// The number of the first event without rows.
+        from: u64,
+        /// The number of the last one.
+        to: u64,
+    },
+    /// The state before the trading day is not known, so rows of its orders lack values.
+    DatabaseDayCut {
+        /// The trading day.
+        day: u32,
+        /// The number of the event after which the rows are whole.
+        after: u64,
+    },
     /// The clock is too many days ahead of the trading day, so no new trading day starts.
     DayFar {
         /// The present trading day.
@@ -497,6 +533,12 @@ impl fmt::Display for OmsEvent<'_> {
             | Self::DayFilesFailed { .. }
             | Self::DayFar { .. }
             | Self::Incomplete { .. } => self.write_day(f),
+            Self::DatabaseFailed { .. }
+            | Self::DatabaseSlow { .. }
+            | Self::DatabaseCaughtUp { .. }
+            | Self::DatabaseRefused { .. }
+            | Self::DatabaseIncomplete { .. }
+            | Self::DatabaseDayCut { .. } => self.write_database(f),
         }
     }
 }
@@ -583,6 +625,42 @@ impl OmsEvent<'_> {
             Self::Incomplete { notes } => write!(
                 f,
                 "{notes} notes in the journal cannot be read: new orders are rejected until the journal is restored"
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the text of events about the rows in a database.
+    fn write_database(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DatabaseFailed {
+                why,
+                events: Some(events),
+            } => write!(
+                f,
+                "database failed: {why}: rows of the last {events} events are missing; trading goes on, and fixwire tries again"
+            ),
+            Self::DatabaseFailed { why, events: None } => write!(
+                f,
+                "database failed: {why}: it is not known how many rows are missing; trading goes on, and fixwire tries again"
+            ),
+            Self::DatabaseSlow { events } => write!(
+                f,
+                "database is slow: rows of the last {events} events are missing; trading goes on"
+            ),
+            Self::DatabaseCaughtUp { event } => {
+                write!(f, "database has the rows of all events, up to {event}")
+            }
+            Self::DatabaseRefused { why } => {
+                write!(f, "database refused, no row is written: {why}")
+            }
+            Self::DatabaseIncomplete { from, to } => write!(
+                f,
+                "database has no rows of the events {from} to {to}, whose state is no longer in the journal: set JournalKeep longer than outages of the database"
+            ),
+            Self::DatabaseDayCut { day, after } => write!(
+                f,
+                "trading day {day}: rows that change in the database lack what happened before event {after}, since the state before the day is missing: leave the files in oms-database in the folder of the journal"
             ),
             _ => Ok(()),
         }

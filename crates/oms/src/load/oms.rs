@@ -12,7 +12,9 @@ use super::registry::{Read, TableRule, or_none};
 use crate::values::day::{clock, time_with_seconds};
 use crate::values::fields::CARRIED_MAX;
 use crate::values::report_numbers::ReportNumbers;
-use crate::values::rules::{DayBegins, DayFolder, DayFormat, ReferencePrice, RiskRules};
+use crate::values::rules::{
+    DayBegins, DayDatabase, DayFolder, DayFormat, ReferencePrice, RiskRules, TablePrefix,
+};
 
 const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3600 * SECOND;
@@ -98,6 +100,17 @@ impl TableRule for RiskRules {
         day_format: Own("word",
             |_, rules, value| value.choice(&DayFormat::NAMES).map(|it| rules.day_format = it),
             |rules| rules.day_format.name().into()), "\"csv\"", Restart;
+        /// PostgreSQL database that gets the [rows of each day](#rows-in-postgresql) as they change:
+        /// `postgresql://USER@HOST:PORT/DATABASE`, without a password; needs a fixwire with the feature `postgresql`
+        database: Own("text",
+            |_, rules, value| database(value).map(|it| rules.database = Some(it)),
+            |rules| or_none(rules.database.as_ref().map(|it| &it.address))), "", Restart;
+        /// file with the password for the database, in the folder of the settings
+        database_password_file: Text(database_password_file), "", Restart;
+        /// what the names of the tables begin with: letters, digits and `_`, optionally after a schema and a dot
+        database_prefix: Own("text",
+            |_, rules, value| value.text().map(|it| rules.database_prefix = TablePrefix(it.into())),
+            |rules| rules.database_prefix.0.clone()), "\"oms_\"", Restart;
         /// the table `[oms.own_tags]` ([own tags](#own-tags))
         own_tags: Own("table",
             |reader, rules, value| {
@@ -170,6 +183,23 @@ impl Reader<'_> {
             self.errors
                 .push(value.wrong("day_format without day_files", hint));
         }
+        let needs_database = [
+            (
+                "database_password_file",
+                rules.database_password_file.is_some(),
+            ),
+            (
+                "database_prefix",
+                rules.database_prefix != TablePrefix::default(),
+            ),
+        ];
+        for (key, _) in needs_database.into_iter().filter(|(_, is)| *is) {
+            if let (Some(value), None) = (table.get(key), &rules.database) {
+                let hint = "name the database: database = \"postgresql://USER@HOST:PORT/DATABASE\"";
+                let what = format!("{key} without database");
+                self.errors.push(value.wrong(what, hint));
+            }
+        }
         self.rules = rules;
         for value in FILES.iter().filter_map(|key| table.get(key)) {
             let done = self.csv(value);
@@ -225,6 +255,14 @@ fn day_files(value: TomlValue<'_>) -> Result<DayFolder, Diagnostic> {
     }
     Ok(DayFolder {
         name: name.into(),
+        place: value.at,
+    })
+}
+
+/// Reads the address of the database for rows.
+fn database(value: TomlValue<'_>) -> Result<DayDatabase, Diagnostic> {
+    Ok(DayDatabase {
+        address: value.text()?.into(),
         place: value.at,
     })
 }

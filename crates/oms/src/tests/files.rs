@@ -77,6 +77,23 @@ fn a_trading_day_begins_at_a_time_of_a_zone() {
 }
 
 #[test]
+fn a_password_or_prefix_needs_a_database() {
+    const DAY: &str = "day_begins = \"00:00 UTC\"";
+    let of = |keys: &str| {
+        let settings = SETTINGS.replace(DAY, &format!("{DAY}\n{keys}"));
+        mistakes(&settings, INSTRUMENTS, LIMITS)
+    };
+    const DATABASE: &str = "database = \"postgresql://me@db/fix\"\n";
+    for key in ["database_password_file", "database_prefix"] {
+        let line = format!("{key} = \"x\"");
+        assert_eq!(of(&format!("{DATABASE}{line}")), [""; 0]);
+        let wrong = of(&line);
+        has(&wrong, &format!("line 3: {key} without database"));
+        has(&wrong, "name the database: database = ");
+    }
+}
+
+#[test]
 fn files_of_ended_days_need_a_folder_and_a_known_form() {
     const DAY: &str = "day_begins = \"00:00 UTC\"";
     let of = |keys: &str| {

@@ -88,6 +88,9 @@ fn a_default_is_what_a_missing_key_means() {
             "stamps",
             "day_files",
             "day_format",
+            "database",
+            "database_password_file",
+            "database_prefix",
             "own_tags"
         ]
     );

@@ -375,6 +375,21 @@ fn every_setting_that_needs_a_restart_is_named() {
             "another [oms] day_format needs a restart",
         ),
         (
+            "orders = 100",
+            "orders = 100\ndatabase = \"postgresql://me@db/fix\"",
+            "another [oms] database needs a restart",
+        ),
+        (
+            "orders = 100",
+            "orders = 100\ndatabase = \"postgresql://me@db/fix\"\ndatabase_password_file = \"p\"",
+            "another [oms] database_password_file needs a restart",
+        ),
+        (
+            "orders = 100",
+            "orders = 100\ndatabase = \"postgresql://me@db/fix\"\ndatabase_prefix = \"p_\"",
+            "another [oms] database_prefix needs a restart",
+        ),
+        (
             "name = \"SIM\"",
             "name = \"SIM\"\ncannot = [\"replace\"]",
             "cannot of line_group SIM needs a restart",

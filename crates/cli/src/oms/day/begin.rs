@@ -37,16 +37,49 @@ fn is_of(line: &str, note: u64) -> bool {
     line.starts_with(&format!("{name} {version} {note} "))
 }
 
-/// Whether the state before the note `first`, the first one of a day, is kept.
-fn is_kept(path: &Path, first: u64) -> bool {
+/// The first line of a file; empty if it cannot be read.
+fn first_line(path: &Path) -> String {
     let mut line = String::new();
     let read =
         File::open(path).and_then(|file| BufReader::new(file.take(LONGEST)).read_line(&mut line));
-    read.is_ok() && is_of(&line, first.saturating_sub(1))
+    read.map_or_else(|_| String::new(), |_| line)
+}
+
+/// Whether the state before the note `first`, the first one of a day, is kept.
+fn is_kept(path: &Path, first: u64) -> bool {
+    is_of(&first_line(path), first.saturating_sub(1))
+}
+
+/// The number of the note after the kept state of a day; `None` if no state is kept.
+#[cfg(feature = "postgresql")]
+pub(in crate::oms) fn first_after(folder: &Path, date: u32) -> Option<u64> {
+    let line = first_line(&path(folder, date));
+    let note: u64 = line.split(' ').nth(2)?.parse().ok()?;
+    Some(note + 1)
+}
+
+/// Keeps this state as that before the note `first` of a day, unless it is kept.
+///
+/// # Errors
+///
+/// The file cannot be written.
+#[cfg(feature = "postgresql")]
+pub(in crate::oms) fn keep_state(
+    folder: &Path,
+    date: u32,
+    first: u64,
+    state: &OmsState,
+) -> Result<(), Failure> {
+    let path = path(folder, date);
+    if is_kept(&path, first) {
+        return Ok(());
+    }
+    let written = write(&path, folder, state, first.saturating_sub(1));
+    written.map_err(|error| not_written(&path, &error))
 }
 
 /// The kept state before the note `first`; `None` if it is missing or cannot be used.
-pub(super) fn read(folder: &Path, date: u32, first: u64) -> Option<OmsState> {
+pub(in crate::oms) fn read(folder: &Path, date: u32, first: u64) -> Option<OmsState> {
     let bytes = fs::read(path(folder, date)).ok()?;
     let end = bytes.iter().position(|byte| *byte == b'\n')? + 1;
     let line = str::from_utf8(&bytes[..end]).ok()?;
@@ -85,7 +118,7 @@ pub(super) fn keep(
 }
 
 /// The state before a note; `None` when the journal no longer has it.
-fn state_before(
+pub(in crate::oms) fn state_before(
     journal: &Path,
     first: u64,
     goes_on: &dyn Fn() -> bool,
@@ -152,7 +185,7 @@ fn write(path: &Path, folder: &Path, state: &OmsState, note: u64) -> io::Result<
 }
 
 /// Removes the states before the days that are older than this one.
-pub(super) fn remove_older(folder: &Path, date: u32) {
+pub(in crate::oms) fn remove_older(folder: &Path, date: u32) {
     let oldest = format!("{NAME}{}", shown(date));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -1,6 +1,6 @@
 //! Writes the files of each ended trading day, in a separate thread that follows the journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use fixwire::Durability;
-use fixwire::journal::{JournalPosition, Tail};
+use fixwire::journal::{JournalId, JournalPosition, Tail};
 use fixwire::settings::{LoadError, Settings, Source};
 use fixwire_oms::day::DayNotes;
 use fixwire_oms::load::Diagnostic;
@@ -149,12 +149,24 @@ impl Drop for DayFilesThread {
 }
 
 /// The days in the journal as far as it was read.
-struct FoundDays {
+pub(in crate::oms) struct FoundDays {
     tail: Tail,
     notes: Notes,
-    days: DayNotes,
+    pub(in crate::oms) days: DayNotes,
     /// The number of the first note.
-    first: Option<u64>,
+    pub(in crate::oms) first: Option<u64>,
+    /// The day whose beginning is no longer in the journal: it is known from the oldest checkpoint on.
+    #[cfg_attr(
+        not(feature = "postgresql"),
+        allow(dead_code, reason = "only rows in PostgreSQL need it")
+    )]
+    pub(in crate::oms) cut: Option<u32>,
+    /// The names of sessions, by their ids in the journal.
+    #[cfg_attr(
+        not(feature = "postgresql"),
+        allow(dead_code, reason = "only rows in PostgreSQL need it")
+    )]
+    pub(in crate::oms) names: HashMap<JournalId, String>,
     /// All notes up to the present were read once.
     has_caught_up: bool,
     /// A record was read.
@@ -164,12 +176,14 @@ struct FoundDays {
 }
 
 impl FoundDays {
-    fn begin(journal: &Path) -> Self {
+    pub(in crate::oms) fn begin(journal: &Path) -> Self {
         Self {
             tail: Tail::new(journal, JournalPosition::START),
             notes: Notes::default(),
             days: DayNotes::default(),
             first: None,
+            cut: None,
+            names: HashMap::new(),
             has_caught_up: false,
             has_begun: false,
             missed: None,
@@ -177,7 +191,11 @@ impl FoundDays {
     }
 
     /// Reads the notes since the last time, until `ends`.
-    fn read(&mut self, journal: &Path, ends: &AtomicBool) -> Result<(), Failure> {
+    pub(in crate::oms) fn read(
+        &mut self,
+        journal: &Path,
+        ends: &AtomicBool,
+    ) -> Result<(), Failure> {
         loop {
             if ends.load(Ordering::Acquire) {
                 return Ok(());
@@ -185,6 +203,9 @@ impl FoundDays {
             let Some(record) = self.tail.next_record().map_err(unreadable)? else {
                 break;
             };
+            if let Some(name) = record.session_name() {
+                self.names.insert(record.session, name.to_owned());
+            }
             for (number, note) in self.notes.of(&record) {
                 self.first.get_or_insert(number);
                 self.days.take(number, note);
@@ -205,7 +226,11 @@ impl FoundDays {
             if self.first.is_some_and(|first| first > 1)
                 && let Some((state, before)) = oldest(journal)?
             {
-                self.days.goes_on(state.day(), before + 1);
+                let day = state.day();
+                if self.days.notes_of(day).is_none() {
+                    self.cut = Some(day);
+                }
+                self.days.goes_on(day, before + 1);
             }
         }
         Ok(())

@@ -225,7 +225,7 @@ fn no_day(store: &Path, wanted: Option<u32>, days: &DayNotes) -> DayError {
 }
 
 /// The newest state without notes from this number on, and the number of its last note.
-fn before(store: &Path, note: u64) -> Result<Option<(OmsState, u64)>, Failure> {
+pub(in crate::oms) fn before(store: &Path, note: u64) -> Result<Option<(OmsState, u64)>, Failure> {
     let mut state = OmsState::default();
     let found = journal::state_before(store, state.form().0, note).map_err(unreadable)?;
     let Some(found) = found else {
@@ -237,7 +237,7 @@ fn before(store: &Path, note: u64) -> Result<Option<(OmsState, u64)>, Failure> {
 }
 
 /// The oldest state of the journal, and the number of its last note.
-pub(super) fn oldest(store: &Path) -> Result<Option<(OmsState, u64)>, Failure> {
+pub(in crate::oms) fn oldest(store: &Path) -> Result<Option<(OmsState, u64)>, Failure> {
     let name = OmsState::default().form().0;
     let states = journal::stored_states(store).map_err(unreadable)?;
     let states = states.into_iter().flatten().filter(|it| it.name == name);

@@ -54,3 +54,27 @@ fn files_of_a_day_that_are_not_written_are_told_with_what_to_do() {
         "{cut}"
     );
 }
+
+#[test]
+fn events_of_the_database_say_how_far_it_is_and_what_to_do() {
+    let why = "PostgreSQL database fix at db:5432: connection refused";
+    let told = |events| OmsEvent::DatabaseFailed { why, events }.to_string();
+    assert_eq!(
+        told(Some(17)),
+        "database failed: PostgreSQL database fix at db:5432: connection refused: rows of the last 17 events are missing; trading goes on, and fixwire tries again"
+    );
+    assert!(told(None).contains(": it is not known how many rows are missing; trading goes on, "));
+    let slow = OmsEvent::DatabaseSlow { events: 17 }.to_string();
+    assert!(slow.starts_with("database is slow: rows of the last 17 events"));
+    assert_eq!(
+        OmsEvent::DatabaseCaughtUp { event: 18 }.to_string(),
+        "database has the rows of all events, up to 18"
+    );
+    let refused = OmsEvent::DatabaseRefused { why }.to_string();
+    assert!(refused.starts_with("database refused, no row is written: PostgreSQL"));
+    let missing = OmsEvent::DatabaseIncomplete { from: 3, to: 9 }.to_string();
+    assert!(missing.starts_with("database has no rows of the events 3 to 9, "));
+    let (day, after) = (20_261_128, 40);
+    let cut = OmsEvent::DatabaseDayCut { day, after }.to_string();
+    assert!(cut.starts_with("trading day 20261128: ") && cut.contains("before event 40"));
+}

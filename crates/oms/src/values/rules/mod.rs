@@ -360,6 +360,25 @@ pub struct DayFolder {
     pub place: usize,
 }
 
+/// The database for the rows of trading days.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DayDatabase {
+    /// Its address, such as `postgresql://USER@HOST:PORT/DATABASE`.
+    pub address: String,
+    /// Byte offset of the value in the settings.
+    pub place: usize,
+}
+
+/// What the names of tables in a database begin with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TablePrefix(pub String);
+
+impl Default for TablePrefix {
+    fn default() -> Self {
+        Self("oms_".into())
+    }
+}
+
 /// The form of the files of ended trading days.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum DayFormat {
@@ -651,6 +670,12 @@ pub struct RiskRules {
     pub day_files: Option<DayFolder>,
     /// The form of these files.
     pub day_format: DayFormat,
+    /// The database for the rows of trading days; `None` when the OMS writes none.
+    pub database: Option<DayDatabase>,
+    /// The file with the password for the database, relative to the folder of the settings.
+    pub database_password_file: Option<String>,
+    /// What the names of the tables in the database begin with.
+    pub database_prefix: TablePrefix,
     /// Tags of the user-defined fields of this OMS.
     pub own_tags: OwnTags,
     /// Names of lines that speak TMP, with the values of their requests; set by

@@ -1,0 +1,95 @@
+//! The rows of trading days in a PostgreSQL database, as they change.
+
+use std::fs;
+use std::path::Path;
+
+use fixwire::Durability;
+use fixwire::log::RowSettings;
+use fixwire::settings::{LoadError, Settings, Source};
+use fixwire_oms::load::Diagnostic;
+use fixwire_oms::rules::RiskRules;
+use fixwire_protocol::Secret;
+
+use super::load::found;
+
+#[cfg(feature = "postgresql")]
+pub use follower::{DatabasePlan, DatabaseThread};
+
+#[cfg(feature = "postgresql")]
+mod follower;
+#[cfg(feature = "postgresql")]
+mod progress;
+#[cfg(feature = "postgresql")]
+mod rows;
+
+/// Where the rows go; `None` when the OMS writes none.
+///
+/// # Errors
+///
+/// The file with the password, and why it cannot be used.
+fn row_settings(settings: &Path, rules: &RiskRules) -> Result<Option<RowSettings>, String> {
+    let Some(database) = &rules.database else {
+        return Ok(None);
+    };
+    let beside = settings.parent().unwrap_or(Path::new(""));
+    let password = rules.database_password_file.as_ref().map(|name| {
+        let path = beside.join(name);
+        let wrong = |why: String| format!("database_password_file {} {why}", path.display());
+        let text = fs::read_to_string(&path);
+        let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        match text.trim_end_matches(['\r', '\n']) {
+            "" => Err(wrong("is empty".into())),
+            password => Ok(Secret::from(password)),
+        }
+    });
+    Ok(Some(RowSettings {
+        database: database.address.clone(),
+        password: password.transpose()?,
+        prefix: rules.database_prefix.0.clone(),
+    }))
+}
+
+/// Checks that rows can be written into the database; connects to nothing.
+///
+/// # Errors
+///
+/// No journal is kept, the address, its prefix or the file with its password cannot be used, or this build has no
+/// databases.
+pub fn check(
+    source: &Source,
+    settings: &Settings,
+    rules: &RiskRules,
+    durability: Durability,
+) -> Result<(), LoadError> {
+    let Some(database) = &rules.database else {
+        return Ok(());
+    };
+    let wrong = |place: usize, what: String, hint: &str| {
+        let problem = Diagnostic::new(place, what, hint);
+        Err(found(source, settings, &[problem]))
+    };
+    if durability == Durability::Memory {
+        let what = "database needs a journal, and Durability=memory keeps none".to_owned();
+        let hint = "set Durability to process or disk, or remove database";
+        return wrong(database.place, what, hint);
+    }
+    let rows = match row_settings(&source.path, rules) {
+        Ok(rows) => rows,
+        Err(what) => {
+            let hint = "write the password into this file, which only its user can read";
+            return wrong(database.place, what, hint);
+        }
+    };
+    match rows.map(|rows| rows.check()) {
+        None | Some(Ok(())) => Ok(()),
+        Some(Err(error)) => {
+            // The line may have a password: the mistake is shown at the head of its table.
+            let place = match database.address.matches(['@', '=']).count() {
+                0 => database.place,
+                _ => source.text.find("[oms]").unwrap_or_default(),
+            };
+            let hint = "write database = \"postgresql://USER@HOST:PORT/DATABASE\"";
+            wrong(place, error.to_string(), hint)
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! How far a journal was read into rows.
+
+use std::path::Path;
+
+use fixwire::journal::{JournalPosition, Record, RecordKind, Tail, is_action};
+use fixwire::log::{RowChange, RowDay, RowPosition};
+use fixwire_oms::OmsState;
+use fixwire_oms::day::{DayReport, DayStart, note_hash};
+
+use super::super::answers::unreadable;
+use super::super::archive::Notes;
+use super::super::day::begin;
+use super::super::day::roll::FoundDays;
+use super::follower::{Fault, GOES_ON};
+use super::rows::RowBatch;
+
+/// Number of rows written at once.
+const ROWS: usize = 4096;
+
+/// Where reading begins.
+pub(super) struct ReadStart {
+    pub(super) state: OmsState,
+    /// The number of the last note in the state.
+    pub(super) note: u64,
+    /// The day in the database, if its rows go on without a gap.
+    pub(super) day: Option<RowDay>,
+}
+
+/// The journal as far as it was read, and the rows that are not in the database yet.
+pub(super) struct Progress {
+    tail: Tail,
+    notes: Notes,
+    fold: Fold,
+    rows: RowBatch,
+    /// The number of the last note that passed, also of one before the state.
+    seen: u64,
+    /// When the last record was written.
+    pub(super) wall: i64,
+    /// The records before this position have their rows in the database.
+    until: JournalPosition,
+    /// Whether such records have all been read.
+    is_live: bool,
+    /// The position in the database.
+    pub(super) written: Option<RowPosition>,
+    /// The change that was sent last, until it is known to be in the database.
+    pub(super) sent: Option<RowChange>,
+}
+
+impl Progress {
+    /// Begins to read a journal. `written` is the position in the database.
+    pub(super) fn new(
+        journal: &Path,
+        found: &FoundDays,
+        start: ReadStart,
+        written: Option<RowPosition>,
+    ) -> Self {
+        let ReadStart {
+            state,
+            note,
+            day: known,
+        } = start;
+        // A day that begins with the next note begins when that is read.
+        let begun = found.days.day_of(note + 1);
+        let begun = begun.filter(|begun| begun.first != note + 1);
+        let day = begun.map(|begun| {
+            let known = known.filter(|known| known.date == begun.date && known.first <= note + 1);
+            let first = known.map_or(note + 1, |known| known.first);
+            let date = begun.date;
+            RowDay { date, first }
+        });
+        let until = written.map_or(0, |written| written.journal);
+        Self {
+            tail: Tail::new(journal, JournalPosition::START),
+            notes: Notes::default(),
+            fold: Fold {
+                report: DayReport::live(state),
+                note,
+                last: Vec::new(),
+                day,
+                begun,
+            },
+            rows: RowBatch::default(),
+            seen: 0,
+            wall: 0,
+            until: JournalPosition::from_bits(until),
+            is_live: false,
+            written,
+            sent: None,
+        }
+    }
+
+    /// The number of the last event that was read.
+    pub(super) fn event(&self) -> u64 {
+        self.fold.note
+    }
+
+    /// The day of the present rows, and the state before their first one; `None` before the first day.
+    pub(super) fn begun_day(&self) -> Option<(RowDay, &OmsState)> {
+        Some((self.fold.day?, self.fold.report.state()))
+    }
+
+    /// Reads records until the end, or until the batch is full: returns whether it is.
+    ///
+    /// # Errors
+    ///
+    /// After an error the journal has to be read again from a state.
+    pub(super) fn read(
+        &mut self,
+        journal: &Path,
+        folder: &Path,
+        found: &mut FoundDays,
+    ) -> Result<bool, Fault> {
+        let Self {
+            tail,
+            notes,
+            fold,
+            rows,
+            seen,
+            wall,
+            until,
+            is_live,
+            written,
+            ..
+        } = self;
+        while rows.len() < ROWS {
+            let Some(record) = tail.next_record().map_err(unreadable)? else {
+                return Ok(false);
+            };
+            *wall = record.wall.0;
+            if !*is_live && record.at >= *until {
+                *is_live = true;
+                // These rows are in the database.
+                drop(fold.report.changed());
+            }
+            let mut to = is_live.then_some(&mut *rows);
+            for (number, note) in notes.of(&record) {
+                *seen = number;
+                if number <= fold.note {
+                    continue;
+                }
+                if number != fold.note + 1 {
+                    let why = format!(
+                        "event {} was removed while the journal was read",
+                        fold.note + 1
+                    );
+                    return Err(Fault::Failed(why));
+                }
+                if number > found.days.last() {
+                    found.read(journal, &GOES_ON)?;
+                }
+                fold.take(found, folder, (number, note), to.as_deref_mut())?;
+                check_hash(*written, number, note)?;
+            }
+            if let (Some(rows), Some(day)) = (to, fold.day)
+                && *seen == fold.note
+            {
+                add_action(found, day, &record, rows);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The next change of the database; `None` when it has all rows.
+    pub(super) fn next_change(&mut self) -> Option<&RowChange> {
+        if self.sent.is_none() && self.is_live {
+            let Fold {
+                report,
+                note,
+                last,
+                day,
+                ..
+            } = &mut self.fold;
+            if let Some(day) = *day {
+                let changed = report.changed();
+                changed.iter().for_each(|row| self.rows.add(day, row));
+            }
+            let event = self.written.map_or(0, |written| written.event);
+            if self.rows.len() > 0 || *note > event {
+                if let Some(day) = *day {
+                    self.rows.add_day(day, *note);
+                }
+                let hash = match (&last[..], self.written) {
+                    // Only records without notes.
+                    ([], Some(written)) if written.event == *note => written.hash,
+                    ([], _) => 0,
+                    (last, _) => note_hash(last),
+                };
+                self.sent = Some(RowChange {
+                    from: self.written,
+                    to: RowPosition {
+                        journal: self.tail.position().bits(),
+                        event: *note,
+                        hash,
+                        day: *day,
+                    },
+                    remove: None,
+                    rows: self.rows.take(),
+                });
+            }
+        }
+        self.sent.as_ref()
+    }
+
+    /// The change that was sent last is in the database.
+    pub(super) fn is_written(&mut self) {
+        if let Some(sent) = self.sent.take() {
+            self.written = Some(sent.to);
+        }
+    }
+}
+
+/// Whether the note with the number of the last event in the database is that event.
+fn check_hash(written: Option<RowPosition>, number: u64, note: &[u8]) -> Result<(), Fault> {
+    match written {
+        Some(RowPosition { event, hash, .. })
+            if event == number && hash != 0 && hash != note_hash(note) =>
+        {
+            Err(Fault::Refused(format!(
+                "event {number} in the journal is another one than the database has the rows of"
+            )))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Adds the row of a record that is the action of an operator.
+fn add_action(found: &FoundDays, day: RowDay, record: &Record<'_>, rows: &mut RowBatch) {
+    let name = found.names.get(&record.session);
+    if let (RecordKind::Note, Some(name)) = (record.kind, name)
+        && is_action(name, record.body)
+    {
+        rows.add_action(day, name, record);
+    }
+}
+
+/// The notes as far as they were read.
+struct Fold {
+    report: DayReport,
+    /// The number of the last note.
+    note: u64,
+    /// The bytes of the last note; empty if it was not read.
+    last: Vec<u8>,
+    /// The day of the rows; `None` before the first day.
+    day: Option<RowDay>,
+    /// The same day in the journal.
+    begun: Option<DayStart>,
+}
+
+impl Fold {
+    /// Reads the next note. Rows are added only to a batch; without one they are in the database.
+    fn take(
+        &mut self,
+        found: &FoundDays,
+        folder: &Path,
+        (number, note): (u64, &[u8]),
+        mut rows: Option<&mut RowBatch>,
+    ) -> Result<(), Fault> {
+        let begun = found.days.day_of(number);
+        if begun != self.begun {
+            // Otherwise the day was taken back.
+            let Some(start) = begun.filter(|begun| begun.first == number) else {
+                return Err(Fault::Again);
+            };
+            if let Some(day) = self.day {
+                let last = self.report.end_day();
+                if let Some(rows) = &mut rows {
+                    last.iter().for_each(|row| rows.add(day, row));
+                    rows.add_day(day, number - 1);
+                }
+            }
+            begin::keep_state(folder, start.date, number, self.report.state())?;
+            if let Some(oldest) = found.days.dates().next() {
+                begin::remove_older(folder, oldest);
+            }
+            self.begun = begun;
+            self.day = Some(RowDay {
+                date: start.date,
+                first: number,
+            });
+        }
+        match self.day {
+            None => self.report.pass(note),
+            Some(day) => {
+                let finished = self.report.take(note);
+                if let Some(rows) = rows {
+                    finished.for_each(|row| rows.add(day, &row));
+                }
+            }
+        }
+        self.note = number;
+        self.last.clear();
+        self.last.extend_from_slice(note);
+        Ok(())
+    }
+}

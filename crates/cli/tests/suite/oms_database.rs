@@ -1,0 +1,641 @@
+//! The rows of trading days in PostgreSQL: at any moment those of the files of `fixwire oms day`, each once.
+
+#[path = "../../../fixwire/tests/databases/server.rs"]
+mod server;
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fixwire_journal::write_moment;
+use fixwire_protocol::Timestamp;
+use fixwire_random::Random;
+use postgres::Client;
+
+use crate::oms::{Floor, client_logs_on, id, oms, order, report, start, venue_logs_on};
+use crate::oms_reports::in_days;
+use crate::peer::Peer;
+use crate::running::{Running, SOON};
+use server::Server;
+
+/// Number of times that the OMS is killed with SIGKILL.
+const KILLS: u64 = 20;
+/// Number of times that the database server is killed.
+const DOWNS: u64 = 10;
+/// Number of orders before each kill.
+const ORDERS: u64 = 24;
+
+/// The tables whose rows are those of the files at any moment.
+const LIVE: [&str; 4] = ["orders", "rejected", "fills", "actions"];
+/// Those that are complete when the day has ended.
+const ENDED: [&str; 6] = [
+    "orders",
+    "rejected",
+    "fills",
+    "actions",
+    "positions",
+    "limits",
+];
+
+/// The key `database` and its password.
+fn keys(server: &Server) -> String {
+    let secret = server.home.path().join("secret");
+    format!(
+        "[oms]\nroll_wait = \"0s\"\ndatabase = \"postgresql://fix@127.0.0.1:{}/postgres\"\ndatabase_password_file = {:?}\n",
+        server.port,
+        secret.display().to_string()
+    )
+}
+
+/// A running OMS, its client and its venue.
+struct Desk {
+    folder: tempfile::TempDir,
+    listener: TcpListener,
+    port: u16,
+    running: Option<Running>,
+    venue: Peer,
+    client: Peer,
+    /// Number of ids that were used.
+    ids: u64,
+    execs: u32,
+}
+
+impl Desk {
+    fn begin(table: &str) -> Self {
+        Self::with(&[("[oms]\n", table)])
+    }
+
+    fn with(changes: &[(&str, &str)]) -> Self {
+        let Floor {
+            folder,
+            listener,
+            port,
+            running,
+            venue,
+            client,
+        } = Floor::with(changes);
+        Self {
+            folder,
+            listener,
+            port,
+            running: Some(running),
+            venue,
+            client,
+            ids: 0,
+            execs: 0,
+        }
+    }
+
+    fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn running(&self) -> &Running {
+        self.running.as_ref().unwrap()
+    }
+
+    /// Kills it with SIGKILL.
+    fn kill(&mut self) {
+        self.running = None;
+    }
+
+    fn start(&mut self) {
+        let running = start(self.folder(), self.port);
+        self.venue = venue_logs_on(&self.listener, self.venue.next_out);
+        running.hears("SIM-1 logged on");
+        self.client = client_logs_on(self.port, self.client.next_out);
+        self.running = Some(running);
+    }
+
+    fn new_id(&mut self) -> String {
+        self.ids += 1;
+        format!("A{}", self.ids)
+    }
+
+    /// Accepts an order of this quantity; returns its id and its number at the venue.
+    fn accepted(&mut self, quantity: u32) -> (String, String) {
+        let own = self.new_id();
+        self.client.send("D", &order(&own, quantity));
+        let number = id(&until(&mut self.venue, "|35=D|"));
+        self.reports(&number, '0', (quantity, 0));
+        (own, number)
+    }
+
+    /// Sends a report of the venue, and waits until the client has it.
+    fn reports(&mut self, number: &str, status: char, quantities: (u32, u32)) {
+        self.execs += 1;
+        let report = report(number, self.execs, status, quantities);
+        self.venue.send("8", &report);
+        until(&mut self.client, &format!("|39={status}|"));
+    }
+
+    /// An order that is filled, replaced, cancelled or rejected.
+    fn trade(&mut self, kind: u64) {
+        match kind % 4 {
+            0 => {
+                let (_, number) = self.accepted(100);
+                self.reports(&number, '2', (100, 100));
+            }
+            1 => {
+                let (own, number) = self.accepted(100);
+                self.reports(&number, '1', (100, 40));
+                let new = self.new_id();
+                let replace = format!("{}|41={own}", order(&new, 120));
+                self.client.send("G", &replace);
+                let replaced = id(&until(&mut self.venue, "|35=G|"));
+                self.execs += 1;
+                self.venue.send(
+                    "8",
+                    &format!(
+                        "37=V{number}|11={replaced}|41={number}|17=E{}|20=0|150=5|39=1|55=VOD|54=1|38=120|44=12.5|\
+                         32=0|31=0|151=80|14=40|6=12.5",
+                        self.execs
+                    ),
+                );
+                until(&mut self.client, "|150=5|");
+            }
+            2 => {
+                let (own, number) = self.accepted(70);
+                let new = self.new_id();
+                let terms = "55=VOD|54=1|38=70|60=20261128-10:00:00";
+                self.client.send("F", &format!("11={new}|41={own}|{terms}"));
+                let cancel = id(&until(&mut self.venue, "|35=F|"));
+                self.execs += 1;
+                self.venue.send(
+                    "8",
+                    &format!(
+                        "37=V{number}|11={cancel}|41={number}|17=E{}|20=0|150=4|39=4|55=VOD|54=1|38=70|32=0|31=0|\
+                         151=0|14=0|6=0",
+                        self.execs
+                    ),
+                );
+                until(&mut self.client, "|39=4|");
+            }
+            _ => {
+                let own = self.new_id();
+                self.client.send("D", &order(&own, 20_000));
+                until(&mut self.client, "|39=8|");
+            }
+        }
+    }
+
+    fn trades(&mut self, orders: u64) {
+        for kind in 0..orders {
+            self.trade(kind);
+        }
+    }
+
+    fn roll(&self, days: u32) {
+        let day = format!("day={}", in_days(days));
+        let (code, said) = oms(
+            self.folder(),
+            "roll",
+            &[&day, "--cancel", "--why", "a, test"],
+        );
+        assert_eq!(code, 0, "{said}");
+    }
+}
+
+/// The next message with this text.
+fn until(peer: &mut Peer, text: &str) -> String {
+    loop {
+        let message = peer.next().expect("a message");
+        if message.contains(text) {
+            return message;
+        }
+    }
+}
+
+/// The cells of a CSV file, with its head.
+fn cells(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut cell, mut is_quoted) = (vec![], vec![], String::new(), false);
+    for c in text.replace("\"\"", "\0").chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => row.push(std::mem::take(&mut cell)),
+            '\n' if !is_quoted => {
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            '\0' => cell.push('"'),
+            c => cell.push(c),
+        }
+    }
+    rows
+}
+
+/// A table of a day as its file has it, its head first.
+fn of_file(folder: &Path, day: &str, table: &str) -> Vec<Vec<String>> {
+    let to = folder.join("compared");
+    let place = to.display().to_string();
+    let (code, said) = oms(folder, "day", &["--day", day, "--to", &place]);
+    assert_eq!(code, 0, "{said}");
+    let mut rows = cells(&fs::read_to_string(to.join(format!("{table}.csv"))).unwrap());
+    rows[1..].sort();
+    rows
+}
+
+/// The same rows in the database, for the columns of a head.
+fn of_database(
+    database: &mut Client,
+    prefix: &str,
+    store: &str,
+    day: &str,
+    table: &str,
+    head: &[String],
+) -> Vec<Vec<String>> {
+    let times = ["time", "venue_time", "entered", "closed"];
+    let column = |name: &String| match &name[..] {
+        "order" => "order_number".to_owned(),
+        "limit" => "limit_value".to_owned(),
+        time if times.contains(&time) => format!("{time}_ns"),
+        name => name.to_ascii_lowercase(),
+    };
+    let columns: Vec<String> = head.iter().map(column).collect();
+    let texts = columns
+        .iter()
+        .map(|name| format!("coalesce({name}::text, '')"));
+    let texts: Vec<String> = texts.collect();
+    let select = format!(
+        "SELECT {} FROM {prefix}{table} WHERE store = $1 AND day = $2::text::date",
+        texts.join(", ")
+    );
+    let rows = database.query(&select, &[&store, &day]).unwrap();
+    let row = |row: &postgres::Row| {
+        let values = columns.iter().enumerate().map(|(at, name)| {
+            let text: String = row.get(at);
+            match name.ends_with("_ns") && !text.is_empty() {
+                true => {
+                    let mut moment = Vec::new();
+                    write_moment(&mut moment, Timestamp(text.parse().unwrap())).unwrap();
+                    String::from_utf8(moment).unwrap()
+                }
+                false => text,
+            }
+        });
+        values.collect::<Vec<_>>()
+    };
+    let mut rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+    rows.sort();
+    rows
+}
+
+fn store_id(folder: &Path) -> String {
+    fs::read_to_string(folder.join("oms-store/oms-database/store.id")).unwrap()
+}
+
+/// Waits until these tables of a day have the rows of its files. Returns how many rows they have.
+fn same(server: &Server, prefix: &str, folder: &Path, day: &str, tables: &[&str]) -> usize {
+    let deadline = Instant::now() + SOON;
+    let mut database = server.connect().unwrap();
+    loop {
+        let differs = match compared(&mut database, prefix, folder, day, tables) {
+            Ok(rows) => return rows,
+            Err(differs) => differs,
+        };
+        assert!(Instant::now() < deadline, "{day}: {differs}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The number of rows of these tables, which are those of the files of a day; otherwise how they differ now.
+fn compared(
+    database: &mut Client,
+    prefix: &str,
+    folder: &Path,
+    day: &str,
+    tables: &[&str],
+) -> Result<usize, String> {
+    let days = format!("{prefix}days");
+    let exists = "SELECT to_regclass($1) IS NOT NULL";
+    if !database
+        .query_one(exists, &[&days])
+        .unwrap()
+        .get::<_, bool>(0)
+    {
+        return Err("there are no tables".into());
+    }
+    // The rows of an ended day come with the first event of the next one.
+    let later = format!("SELECT count(*) FROM {days} WHERE day > $1::text::date");
+    let is_last = database
+        .query_one(&later, &[&day])
+        .unwrap()
+        .get::<_, i64>(0)
+        == 0;
+    if is_last && tables.contains(&"positions") {
+        return Err("the next day has not begun".into());
+    }
+    let mut count = 0;
+    let store = store_id(folder);
+    let tables = tables.iter().copied().chain(["day"]);
+    for table in tables {
+        let (mut file, mut in_database) = (of_file(folder, day, table), table);
+        if table == "day" {
+            in_database = "days";
+            file.iter_mut().for_each(|row| drop(row.remove(0)));
+        }
+        let head = file.remove(0);
+        let rows = of_database(database, prefix, &store, day, in_database, &head);
+        if rows != file {
+            let differ = rows.iter().zip(&file).find(|(row, wanted)| row != wanted);
+            let (is, wanted) = (rows.len(), file.len());
+            return Err(format!(
+                "{table}: {is} rows, and {wanted} in the file: {differ:?}"
+            ));
+        }
+        count += rows.len();
+    }
+    Ok(count)
+}
+
+#[test]
+fn the_rows_are_those_of_the_files_after_kills_of_the_oms_and_of_the_database() {
+    let mut server = Server::start();
+    let mut desk = Desk::begin(&keys(&server));
+    let mut dice = Random::xorshift_star(17);
+    let mut downs = 0;
+    for round in 0..KILLS {
+        desk.trades(ORDERS / 2);
+        if round % 2 == 1 {
+            // In the middle of what it writes.
+            thread::sleep(Duration::from_millis(dice.below(120)));
+            server.down();
+            downs += 1;
+        }
+        desk.trades(ORDERS / 2);
+        if round % 4 == 3 {
+            // It is away when the OMS stops, and when it starts.
+            desk.running().hears("database failed: ");
+        } else {
+            server.up();
+        }
+        thread::sleep(Duration::from_millis(dice.below(250)));
+        desk.kill();
+        desk.start();
+        server.up();
+    }
+    assert_eq!(downs, DOWNS);
+    let today = in_days(0);
+    let rows = same(&server, "oms_", desk.folder(), &today, &LIVE);
+    let least = usize::try_from(KILLS * ORDERS).unwrap();
+    assert!(rows > least, "{rows}");
+    desk.roll(1);
+    same(&server, "oms_", desk.folder(), &today, &ENDED);
+    desk.trades(4);
+    same(&server, "oms_", desk.folder(), &in_days(1), &LIVE);
+    same(&server, "oms_", desk.folder(), &today, &ENDED);
+}
+
+#[test]
+fn an_outage_stops_no_trading_and_is_told_once_with_its_end() {
+    let mut server = Server::start();
+    let mut desk = Desk::begin(&keys(&server));
+    desk.trades(4);
+    same(&server, "oms_", desk.folder(), &in_days(0), &LIVE);
+    server.down();
+    desk.trades(8);
+    let said = desk.running().hears("database failed: ");
+    assert!(
+        said.contains(" events are missing; trading goes on, and fixwire tries again"),
+        "{said}"
+    );
+    desk.trades(8);
+    server.up();
+    let end = "database has the rows of all events, up to ";
+    let between = desk.running().hears_until(&[end]);
+    let again: Vec<&String> = between
+        .iter()
+        .filter(|it| it.contains(&said[40..]))
+        .collect();
+    assert!(again.is_empty(), "{again:?}");
+    same(&server, "oms_", desk.folder(), &in_days(0), &LIVE);
+}
+
+#[test]
+fn a_day_that_is_taken_back_has_the_rows_of_its_files() {
+    let server = Server::start();
+    let mut desk = Desk::begin(&keys(&server));
+    let [today, next] = [in_days(0), in_days(1)];
+    desk.trades(4);
+    desk.roll(1);
+    same(&server, "oms_", desk.folder(), &today, &ENDED);
+    desk.trade(3);
+    same(&server, "oms_", desk.folder(), &next, &LIVE);
+    // The rejected order of the next day is one of today then.
+    desk.roll(0);
+    desk.running().hears("is the trading day again");
+    desk.trades(4);
+    same(&server, "oms_", desk.folder(), &today, &LIVE);
+    let mut database = server.connect().unwrap();
+    let of_next = "SELECT count(*) FROM oms_days WHERE day > $1::text::date";
+    let count: i64 = database.query_one(of_next, &[&today]).unwrap().get(0);
+    assert_eq!(count, 0);
+    desk.roll(1);
+    same(&server, "oms_", desk.folder(), &today, &ENDED);
+    same(&server, "oms_", desk.folder(), &next, &LIVE);
+}
+
+/// Copies the folder of a server that is down.
+fn copy(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-a").arg(from).arg(to).status();
+    assert!(copied.unwrap().success());
+}
+
+#[test]
+fn a_database_from_an_earlier_backup_gets_the_rows_since_then() {
+    let mut server = Server::start();
+    let mut database = server.connect().unwrap();
+    database.batch_execute("CREATE SCHEMA trading").unwrap();
+    drop(database);
+    let prefix = "trading.oms_";
+    let keys = format!("{}database_prefix = \"{prefix}\"\n", keys(&server));
+    let mut desk = Desk::begin(&keys);
+    let [today, next] = [in_days(0), in_days(1)];
+    desk.trades(8);
+    same(&server, prefix, desk.folder(), &today, &LIVE);
+    server.down();
+    let (folder, backup) = (
+        server.home.path().join("server"),
+        server.home.path().join("backup"),
+    );
+    copy(&folder, &backup);
+    server.up();
+    desk.trades(8);
+    desk.roll(1);
+    desk.trades(8);
+    same(&server, prefix, desk.folder(), &next, &LIVE);
+    server.down();
+    fs::remove_dir_all(&folder).unwrap();
+    fs::rename(&backup, &folder).unwrap();
+    server.up();
+    desk.trades(4);
+    same(&server, prefix, desk.folder(), &next, &LIVE);
+    same(&server, prefix, desk.folder(), &today, &ENDED);
+}
+
+#[test]
+fn tables_of_another_version_or_store_are_refused_by_name_and_get_no_row() {
+    let server = Server::start();
+    let mut desk = Desk::begin(&keys(&server));
+    let today = in_days(0);
+    desk.trades(8);
+    same(&server, "oms_", desk.folder(), &today, &LIVE);
+    let mut database = server.connect().unwrap();
+    let written = |database: &mut Client| -> String {
+        let all = "SELECT string_agg(it::text, '|' ORDER BY it::text) FROM oms_position it";
+        let position: String = database.query_one(all, &[]).unwrap().get(0);
+        let count = "SELECT count(*) FROM oms_orders";
+        let orders: i64 = database.query_one(count, &[]).unwrap().get(0);
+        format!("{position} {orders}")
+    };
+    for (wrong, right, why) in [
+        (
+            "schema_version = 7",
+            "schema_version = 1",
+            "the tables oms_* have the schema version 7, and this build writes version 1",
+        ),
+        (
+            "event = event + 1000",
+            "event = event - 1000",
+            "and the journal ends with event ",
+        ),
+        (
+            "event_hash = reverse(event_hash)",
+            "event_hash = reverse(event_hash)",
+            " in the journal is another one than the database has the rows of",
+        ),
+    ] {
+        desk.kill();
+        let set = |to: &str| format!("UPDATE oms_position SET {to}");
+        database.batch_execute(&set(wrong)).unwrap();
+        let before = written(&mut database);
+        // It waits for its sessions only after it has said this.
+        let mut command = crate::running::fixwire();
+        command.arg("run").arg(desk.folder().join("oms.toml"));
+        let running = Running::spawn(command, desk.port);
+        let said = running.hears("database refused, no row is written: ");
+        assert!(said.contains(why), "{said}");
+        desk.venue = venue_logs_on(&desk.listener, desk.venue.next_out);
+        desk.client = client_logs_on(desk.port, desk.client.next_out);
+        desk.running = Some(running);
+        desk.trades(4);
+        thread::sleep(Duration::from_millis(600));
+        assert_eq!(written(&mut database), before, "{wrong}");
+        database.batch_execute(&set(right)).unwrap();
+        desk.running().hears("database has the rows of all events");
+        same(&server, "oms_", desk.folder(), &today, &LIVE);
+    }
+}
+
+#[test]
+fn a_journal_in_the_place_of_another_one_writes_no_row_until_it_has_a_store_of_its_own() {
+    let server = Server::start();
+    let mut desk = Desk::begin(&keys(&server));
+    let today = in_days(0);
+    desk.trades(8);
+    same(&server, "oms_", desk.folder(), &today, &LIVE);
+    desk.kill();
+    let old = store_id(desk.folder());
+    let [store, before] = ["oms-store", "before"].map(|name| desk.folder().join(name));
+    fs::rename(&store, &before).unwrap();
+    fs::DirBuilder::new().mode(0o700).create(&store).unwrap();
+    copy(&before.join("oms-database"), &store);
+    (desk.venue.next_out, desk.client.next_out) = (1, 1);
+    desk.start();
+    let said = desk
+        .running()
+        .hears("database refused, no row is written: ");
+    assert!(
+        said.contains("if it is a new one, remove the folder "),
+        "{said}"
+    );
+    desk.kill();
+    fs::remove_dir_all(store.join("oms-database")).unwrap();
+    desk.start();
+    desk.trades(4);
+    let rows = same(&server, "oms_", desk.folder(), &today, &LIVE);
+    assert!(rows > 0 && store_id(desk.folder()) != old);
+    let mut database = server.connect().unwrap();
+    let of_old = "SELECT count(*) FROM oms_orders WHERE store = $1";
+    let count: i64 = database.query_one(of_old, &[&old]).unwrap().get(0);
+    assert_eq!(count, 6, "its rows stay");
+}
+
+#[test]
+fn a_journal_without_its_beginning_has_rows_from_its_oldest_checkpoint_on() {
+    let mut server = Server::start();
+    let mut desk = Desk::with(&[(
+        "NonStopSession = true\n",
+        "NonStopSession = true\nJournalSegmentSize = \"2M\"\nJournalKeep = \"1s\"\n",
+    )]);
+    let today = in_days(0);
+    let (_, number) = desk.accepted(10_000);
+    let to = desk.folder().join("compared").display().to_string();
+    let mut filled = 0;
+    let mut fills = |desk: &mut Desk, count: u32| {
+        // Nobody needs the messages before a reset any more.
+        for peer in [&mut desk.client, &mut desk.venue] {
+            peer.next_out = 1;
+            peer.send("A", "98=0|108=30|141=Y");
+            until(peer, "|35=A|");
+        }
+        for _ in 0..count {
+            filled += 1;
+            let left = 10_000 - filled;
+            let fill = format!(
+                "37=V{number}|11={number}|17=F{filled}|20=0|150=1|39=1|55=VOD|54=1|38=10000|32=1|31=12.5|151={left}|\
+                 14={filled}|6=12.5|58={}",
+                "x".repeat(1500)
+            );
+            desk.venue.send("8", &fill);
+            until(&mut desk.client, "|39=1|");
+        }
+        assert!(filled < 9_900);
+    };
+    while !oms(desk.folder(), "day", &["--to", &to])
+        .1
+        .contains("(JournalKeep)")
+    {
+        fills(&mut desk, 500);
+    }
+    desk.kill();
+    let file = desk.folder().join("oms.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replacen("[oms]\n", &keys(&server), 1)).unwrap();
+    desk.start();
+    let said = desk
+        .running()
+        .hears("database has no rows of the events 1 to ");
+    assert!(
+        said.contains("set JournalKeep longer than outages of the database"),
+        "{said}"
+    );
+    assert!(same(&server, "oms_", desk.folder(), &today, &LIVE) > 0);
+    // The rows since then are whole, from the state that the thread keeps.
+    desk.trades(4);
+    desk.kill();
+    desk.start();
+    desk.trades(4);
+    assert!(same(&server, "oms_", desk.folder(), &today, &LIVE) > 8);
+
+    // The database is away until the journal no longer has its events.
+    server.down();
+    let event = |desk: &Desk, at: usize| -> u64 {
+        let rows = of_file(desk.folder(), &today, "day");
+        rows[1][at].parse().unwrap()
+    };
+    let last = event(&desk, 2);
+    desk.trade(3);
+    desk.running().hears("database failed: ");
+    while event(&desk, 1) <= last + 3000 {
+        fills(&mut desk, 500);
+    }
+    server.up();
+    desk.running().hears("database has no rows of the events ");
+    desk.trades(1);
+    desk.running().hears("database has the rows of all events");
+}
