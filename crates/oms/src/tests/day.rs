@@ -92,7 +92,8 @@ pub(super) fn check_live_rows(world: &World) {
             day = start;
         }
         if day.is_none() {
-            (live.pass(note), whole.pass(note));
+            live.pass(note);
+            whole.pass(note);
             continue;
         }
         keyed(live.take(note), &mut rows);

@@ -91,7 +91,7 @@ impl DatabaseThread {
             store: None,
             progress: None,
             is_open: false,
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
             is_behind: false,
             listener,
             ends: Arc::clone(&ends),
@@ -172,8 +172,8 @@ struct Follower {
     progress: Option<Progress>,
     /// Whether the position in the database is known.
     is_open: bool,
-    /// The faults that were told since the rows were complete.
-    told: BTreeSet<String>,
+    /// The faults that were reported since the rows were complete.
+    reported: BTreeSet<String>,
     is_behind: bool,
     listener: OmsListener,
     ends: Arc<AtomicBool>,
@@ -432,7 +432,7 @@ impl Follower {
             Fault::Failed(why) => (false, why),
             Fault::Refused(why) => (true, why),
         };
-        if !self.told.insert(why.clone()) {
+        if !self.reported.insert(why.clone()) {
             return;
         }
         let why = &*why;
@@ -463,7 +463,7 @@ impl Follower {
     }
 
     fn has_caught_up(&mut self) {
-        self.told.clear();
+        self.reported.clear();
         if std::mem::take(&mut self.is_behind) {
             let event = self.progress.as_ref().map_or(0, Progress::event);
             (self.listener)(OmsEvent::DatabaseCaughtUp { event });
