@@ -3,23 +3,24 @@
 #[path = "../../../fixwire/tests/databases/server.rs"]
 mod server;
 
+mod compare;
+
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use fixwire_journal::write_moment;
-use fixwire_protocol::Timestamp;
 use fixwire_random::Random;
 use postgres::Client;
 
 use crate::oms::{Floor, client_logs_on, id, oms, order, report, start, venue_logs_on};
 use crate::oms_reports::in_days;
 use crate::peer::Peer;
-use crate::running::{Running, SOON};
+use crate::running::{Running, fixwire};
+use compare::{of_file, same, store_id};
 use server::Server;
 
 /// Number of times that the OMS is killed with SIGKILL.
@@ -210,148 +211,6 @@ fn until(peer: &mut Peer, text: &str) -> String {
     }
 }
 
-/// The cells of a CSV file, with its head.
-fn cells(text: &str) -> Vec<Vec<String>> {
-    let (mut rows, mut row, mut cell, mut is_quoted) = (vec![], vec![], String::new(), false);
-    for c in text.replace("\"\"", "\0").chars() {
-        match c {
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => row.push(std::mem::take(&mut cell)),
-            '\n' if !is_quoted => {
-                row.push(std::mem::take(&mut cell));
-                rows.push(std::mem::take(&mut row));
-            }
-            '\0' => cell.push('"'),
-            c => cell.push(c),
-        }
-    }
-    rows
-}
-
-/// A table of a day as its file has it, its head first.
-fn of_file(folder: &Path, day: &str, table: &str) -> Vec<Vec<String>> {
-    let to = folder.join("compared");
-    let place = to.display().to_string();
-    let (code, said) = oms(folder, "day", &["--day", day, "--to", &place]);
-    assert_eq!(code, 0, "{said}");
-    let mut rows = cells(&fs::read_to_string(to.join(format!("{table}.csv"))).unwrap());
-    rows[1..].sort();
-    rows
-}
-
-/// The same rows in the database, for the columns of a head.
-fn of_database(
-    database: &mut Client,
-    prefix: &str,
-    store: &str,
-    day: &str,
-    table: &str,
-    head: &[String],
-) -> Vec<Vec<String>> {
-    let times = ["time", "venue_time", "entered", "closed"];
-    let column = |name: &String| match &name[..] {
-        "order" => "order_number".to_owned(),
-        "limit" => "limit_value".to_owned(),
-        time if times.contains(&time) => format!("{time}_ns"),
-        name => name.to_ascii_lowercase(),
-    };
-    let columns: Vec<String> = head.iter().map(column).collect();
-    let texts = columns
-        .iter()
-        .map(|name| format!("coalesce({name}::text, '')"));
-    let texts: Vec<String> = texts.collect();
-    let select = format!(
-        "SELECT {} FROM {prefix}{table} WHERE store = $1 AND day = $2::text::date",
-        texts.join(", ")
-    );
-    let rows = database.query(&select, &[&store, &day]).unwrap();
-    let row = |row: &postgres::Row| {
-        let values = columns.iter().enumerate().map(|(at, name)| {
-            let text: String = row.get(at);
-            match name.ends_with("_ns") && !text.is_empty() {
-                true => {
-                    let mut moment = Vec::new();
-                    write_moment(&mut moment, Timestamp(text.parse().unwrap())).unwrap();
-                    String::from_utf8(moment).unwrap()
-                }
-                false => text,
-            }
-        });
-        values.collect::<Vec<_>>()
-    };
-    let mut rows: Vec<Vec<String>> = rows.iter().map(row).collect();
-    rows.sort();
-    rows
-}
-
-fn store_id(folder: &Path) -> String {
-    fs::read_to_string(folder.join("oms-store/oms-database/store.id")).unwrap()
-}
-
-/// Waits until these tables of a day have the rows of its files. Returns how many rows they have.
-fn same(server: &Server, prefix: &str, folder: &Path, day: &str, tables: &[&str]) -> usize {
-    let deadline = Instant::now() + SOON;
-    let mut database = server.connect().unwrap();
-    loop {
-        let differs = match compared(&mut database, prefix, folder, day, tables) {
-            Ok(rows) => return rows,
-            Err(differs) => differs,
-        };
-        assert!(Instant::now() < deadline, "{day}: {differs}");
-        thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// The number of rows of these tables, which are those of the files of a day; otherwise how they differ now.
-fn compared(
-    database: &mut Client,
-    prefix: &str,
-    folder: &Path,
-    day: &str,
-    tables: &[&str],
-) -> Result<usize, String> {
-    let days = format!("{prefix}days");
-    let exists = "SELECT to_regclass($1) IS NOT NULL";
-    if !database
-        .query_one(exists, &[&days])
-        .unwrap()
-        .get::<_, bool>(0)
-    {
-        return Err("there are no tables".into());
-    }
-    // The rows of an ended day come with the first event of the next one.
-    let later = format!("SELECT count(*) FROM {days} WHERE day > $1::text::date");
-    let is_last = database
-        .query_one(&later, &[&day])
-        .unwrap()
-        .get::<_, i64>(0)
-        == 0;
-    if is_last && tables.contains(&"positions") {
-        return Err("the next day has not begun".into());
-    }
-    let mut count = 0;
-    let store = store_id(folder);
-    let tables = tables.iter().copied().chain(["day"]);
-    for table in tables {
-        let (mut file, mut in_database) = (of_file(folder, day, table), table);
-        if table == "day" {
-            in_database = "days";
-            file.iter_mut().for_each(|row| drop(row.remove(0)));
-        }
-        let head = file.remove(0);
-        let rows = of_database(database, prefix, &store, day, in_database, &head);
-        if rows != file {
-            let differ = rows.iter().zip(&file).find(|(row, wanted)| row != wanted);
-            let (is, wanted) = (rows.len(), file.len());
-            return Err(format!(
-                "{table}: {is} rows, and {wanted} in the file: {differ:?}"
-            ));
-        }
-        count += rows.len();
-    }
-    Ok(count)
-}
-
 #[test]
 fn the_rows_are_those_of_the_files_after_kills_of_the_oms_and_of_the_database() {
     let mut server = Server::start();
@@ -514,7 +373,7 @@ fn tables_of_another_version_or_store_are_refused_by_name_and_get_no_row() {
         database.batch_execute(&set(wrong)).unwrap();
         let before = written(&mut database);
         // It waits for its sessions only after it has said this.
-        let mut command = crate::running::fixwire();
+        let mut command = fixwire();
         command.arg("run").arg(desk.folder().join("oms.toml"));
         let running = Running::spawn(command, desk.port);
         let said = running.hears("database refused, no row is written: ");
