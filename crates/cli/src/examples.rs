@@ -177,6 +177,16 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["oms report-in oms.toml reports.csv --why 'by telephone'"],
     ),
     (
+        "oms bust",
+        &["oms bust oms.toml 17/E1 --why 'the venue has cancelled the trade'"],
+    ),
+    (
+        "oms correct",
+        &[
+            "oms correct oms.toml 17/E1 --quantity 90 --price 12.55 --why 'the venue has corrected the trade'",
+        ],
+    ),
+    (
         "oms expire",
         &["oms expire oms.toml expired.csv --why 'day end of the venue'"],
     ),

@@ -144,7 +144,7 @@ pub enum OmsCommand {
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
-    /// Enters reports of venues by hand, from a CSV file: order,type,quantity,price,exec
+    /// Enters reports of venues by hand, from a CSV file: order,type,quantity,price,exec,ref
     ReportIn {
         #[command(flatten)]
         at: EngineFlags,
@@ -153,6 +153,22 @@ pub enum OmsCommand {
         /// The reason, recorded in the journal
         #[arg(long, value_name = "TEXT")]
         why: String,
+    },
+    /// Takes a fill back that the venue has cancelled, also one of a former day
+    Bust {
+        #[command(flatten)]
+        undo: UndoFill,
+    },
+    /// Corrects the quantity and price of a fill as the venue has done, also of a former day
+    Correct {
+        #[command(flatten)]
+        undo: UndoFill,
+        /// The new quantity of the fill
+        #[arg(long)]
+        quantity: String,
+        /// The new price of the fill
+        #[arg(long)]
+        price: String,
     },
     /// Ends the orders of a CSV file that have expired at their venue: the column order
     Expire {
@@ -220,6 +236,18 @@ pub enum OmsCommand {
     },
     /// Reloads the settings and CSV files, or shows what would change
     Reload(reload::ReloadSettingsArgs),
+}
+
+/// The fill that `fixwire oms bust` and `fixwire oms correct` take back.
+#[derive(Args, Debug)]
+pub struct UndoFill {
+    #[command(flatten)]
+    at: EngineFlags,
+    /// The fill: its order and the venue's ExecID(17), 17/E1, or the ExecID(17) that the client has
+    fill: String,
+    /// The reason, recorded in the journal
+    #[arg(long, value_name = "TEXT")]
+    why: String,
 }
 
 /// A command for breaks.
@@ -308,6 +336,16 @@ pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::Price(told) => tell(told, "price"),
         OmsCommand::Prices { at, file, why } => prices(at, file, why),
         OmsCommand::ReportIn { at, file, why } => report_in(at, file, why),
+        OmsCommand::Bust { undo } => undo_fill(undo, "bust", ""),
+        OmsCommand::Correct {
+            undo,
+            quantity,
+            price,
+        } => undo_fill(
+            undo,
+            "correct",
+            &format!(" quantity={quantity} price={price}"),
+        ),
         OmsCommand::Expire { at, file, why } => expire(at, file, why),
         OmsCommand::Accounts(ask) => query(ask, "accounts"),
         OmsCommand::Symbols(ask) => query(ask, "symbols"),
@@ -352,6 +390,12 @@ fn answer(at: &EngineFlags, asked: Asked) -> Result<String, Failure> {
     let answer = running(at)?.ask(&asked);
     let answer = answer.map_err(|error| Failure::Text(error.to_string()))?;
     Ok(answer.text.unwrap_or_default())
+}
+
+/// Sends the command with the words that follow the fill.
+fn undo_fill(undo: &UndoFill, verb: &str, words: &str) -> Result<ExitCode, Failure> {
+    let text = format!("{verb} fill={}{words}", undo.fill);
+    command(&undo.at, text, &undo.why)
 }
 
 fn tell(told: &Tell, verb: &str) -> Result<ExitCode, Failure> {

@@ -200,6 +200,74 @@ fn a_venue_closes_its_market_and_expires_the_orders_of_a_file() {
     drop(running);
 }
 
+#[test]
+fn fills_are_busted_and_corrected_by_command_and_by_file() {
+    let Floor {
+        folder,
+        running,
+        mut venue,
+        mut client,
+        ..
+    } = Floor::begin("[oms]\n");
+    let folder = folder.path();
+    let mut fills = Vec::new();
+    for (name, exec) in [("A1", 11), ("A2", 12), ("A3", 13)] {
+        client.send("D", &order(name, 100));
+        let number = id(&venue.expect("D"));
+        venue.send("8", &report(&number, exec + 10, '0', (100, 0)));
+        client.expect("8");
+        venue.send("8", &report(&number, exec, '2', (100, 100)));
+        let fill = client.expect("8");
+        let of = fill.find("|17=").unwrap() + 4;
+        fills.push(fill[of..].split('|').next().unwrap().to_owned());
+    }
+    let why = ["--why", "told by telephone"];
+    let (code, said) = oms(folder, "bust", &[&["1/E11"], &why[..]].concat());
+    let done = "fill 1/E11 of order 1: is busted (was 100 at 12.5); CumQty(14) 0\n";
+    assert_eq!((code, said.as_str()), (0, done));
+    let busted = client.expect("8");
+    assert!(
+        busted.contains("|150=H|") && busted.contains(&format!("|19={}|", fills[0])),
+        "{busted}"
+    );
+    let correct = ["--quantity", "90", "--price", "12.55"];
+    let correct = [&[fills[1].as_str()], &correct[..], &why].concat();
+    let (code, said) = oms(folder, "correct", &correct);
+    let done = format!(
+        "fill {} of order 2: is 90 at 12.55 (was 100 at 12.5); CumQty(14) 90\n",
+        fills[1]
+    );
+    assert_eq!((code, said), (0, done));
+    let corrected = client.expect("8");
+    assert!(
+        corrected.contains("|150=G|") && corrected.contains(&format!("|19={}|", fills[1])),
+        "{corrected}"
+    );
+    assert_eq!(json(folder, "positions", &[])[0]["long"], 190);
+    // A file with mistakes changes nothing.
+    let file = folder.join("busts.csv");
+    let enter = |rows: &str| {
+        std::fs::write(&file, format!("order,type,exec,ref\n{rows}")).unwrap();
+        let name = file.display().to_string();
+        oms(folder, "report-in", &[&[name.as_str()], &why[..]].concat())
+    };
+    let (code, said) = enter("3,bust,E90,E13\n1,bust,E91,E11\n3,bust,E92,\n");
+    assert!(
+        code != 0
+            && said.contains("busts.csv:3: fill E11 of order 1 is busted already")
+            && said.contains("busts.csv:4: a bust needs exec"),
+        "{said}"
+    );
+    assert_eq!(json(folder, "positions", &[])[0]["long"], 190);
+    let (code, said) = enter("3,bust,E90,E13\n");
+    assert_eq!(code, 0, "{said}");
+    assert!(client.expect("8").contains("|150=H|"));
+    assert_eq!(json(folder, "positions", &[])[0]["long"], 90);
+    let (_, said) = oms(folder, "history", &["3"]);
+    assert!(said.contains("told by telephone"), "{said}");
+    drop(running);
+}
+
 /// The rows of a CSV file of ours without commas in values.
 pub fn csv(path: &std::path::Path) -> Vec<std::collections::BTreeMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap();

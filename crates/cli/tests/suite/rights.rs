@@ -237,6 +237,8 @@ fn example(command: &str) -> Vec<&'static str> {
         "oms price" => (&["symbol=VOD", "last=12.5"], true),
         "oms prices" => (&["/prices.csv"], true),
         "oms report-in" => (&["/reports.csv"], true),
+        "oms bust" => (&["17/E1"], true),
+        "oms correct" => (&["17/E1", "--quantity", "90", "--price", "12.5"], true),
         "oms expire" => (&["/expired.csv"], true),
         "oms rerun" => (&["CLIENT/A7", "--without", "RC8"], true),
         "oms accept-break" => (&["57"], true),

@@ -260,6 +260,10 @@ impl Oms {
                         .get(tag::EXEC_RESTATEMENT_REASON)
                         .unwrap_or_default(),
                 },
+                _ if !unreadable && is_undo(message) => OmsEvent::StrayUndo {
+                    id,
+                    fill: message.get(tag::EXEC_REF_ID).unwrap_or_default(),
+                },
                 _ => OmsEvent::StrayReport { id, unreadable },
             });
         }
@@ -423,4 +427,13 @@ fn report_spread(
         _ if count == 0 => core.report(at, report, sink),
         _ => core.report_with_legs(at, report, &said[..count], sink),
     }
+}
+
+/// Whether a report cancels or corrects a trade.
+#[cold]
+fn is_undo(message: &Message<'_>) -> bool {
+    let kind = message.get(tag::EXEC_TYPE);
+    let old_kind = message.get(tag::EXEC_TRANS_TYPE);
+    message.msg_type() == b"8"
+        && (matches!(kind, Some(b"G" | b"H")) || matches!(old_kind, Some(b"1" | b"2")))
 }

@@ -26,6 +26,7 @@ use crate::values::rules::RiskRules;
 use crate::values::show::{Parts, counted};
 use crate::values::units::MOST;
 use crate::values::value::Text;
+use crate::values::verbs::By;
 use crate::values::words::cut;
 
 /// The command that applies the new settings, and the query that shows what they would change.
@@ -336,6 +337,30 @@ impl Core {
             Some(known) => Ok(known.settings == settings),
             None => Ok(false),
         }
+    }
+
+    /// Whether a command takes effect: `false` if two operators must give it, and this is the first.
+    ///
+    /// # Errors
+    ///
+    /// The same operator gave it before.
+    pub(crate) fn is_confirmed(
+        &mut self,
+        at: i64,
+        asked: u64,
+        By { who, why }: By<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<bool, String> {
+        if !self.rules().two_arm || self.is_second(asked, who)? {
+            return Ok(true);
+        }
+        let event = OrderEvent::Reload(ReloadEvent::ReloadAsked {
+            settings: asked,
+            who,
+            why,
+        });
+        self.emit(at, &event, sink);
+        Ok(false)
     }
 
     /// One line for each instrument whose quantities would be out of range with the new decimals.

@@ -77,6 +77,9 @@ pub fn carry_out(
             return price(core, at, &words, scope, by, sink);
         }
         CommandVerb::Report => return core.report_by_hand(at, words.rest, by, sink),
+        CommandVerb::Bust | CommandVerb::Correct => {
+            return undo(core, at, &words, by, sink);
+        }
         CommandVerb::Rerun => return core.rerun(at, &words, by, sink),
         CommandVerb::Accept => return core.accept_break(at, words.get("break"), by, sink),
         CommandVerb::Settle => return core.settle_break(at, &words, by, sink),
@@ -153,6 +156,25 @@ pub(crate) fn of_application<'a>(
 pub(crate) fn right(command: &[u8]) -> Option<OperatorRight> {
     let words = Words::parse(core::str::from_utf8(command).ok()?).ok()?;
     OperatorVerb::named(&COMMANDS, words.verb).map(|it| it.right)
+}
+
+/// Busts or corrects a fill. With `arming = "two people"` two operators must give the command.
+fn undo(
+    core: &mut Core,
+    at: i64,
+    words: &Words<'_>,
+    by: By<'_>,
+    sink: &mut impl Sink,
+) -> Result<String, String> {
+    let undo = core.undo_named(words)?;
+    let asked = core.undo_request(&undo, words);
+    if !core.is_confirmed(at, asked, by, sink)? {
+        return Ok(format!(
+            "fill {}: requested, nothing is changed; another operator must request the same",
+            undo.name
+        ));
+    }
+    core.undo_by_hand(at, &undo, by, sink)
 }
 
 /// Maximum number of limits that one command sets.

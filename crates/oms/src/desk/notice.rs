@@ -43,6 +43,13 @@ pub enum OmsEvent<'a> {
         /// Whether the report cannot be read.
         unreadable: bool,
     },
+    /// A venue cancels or corrects a trade whose order is not in memory: nothing is changed.
+    StrayUndo {
+        /// ClOrdID(11) at the venue.
+        id: &'a [u8],
+        /// ExecRefID(19): the venue's ExecID(17) of the fill; empty when missing.
+        fill: &'a [u8],
+    },
     /// A venue restates an order in a way that the OMS cannot apply: a person has to ask the venue.
     Restatement {
         /// ClOrdID(11) at the venue.
@@ -445,6 +452,12 @@ impl fmt::Display for OmsEvent<'_> {
                 } else {
                     "report for unknown"
                 },
+                String::from_utf8_lossy(id)
+            ),
+            Self::StrayUndo { id, fill } => write!(
+                f,
+                "bust or correction of fill {} of order {}, which is not in memory: nothing is changed; find the fill with fixwire oms history, then change the position with fixwire oms position adjust, and tell the client",
+                String::from_utf8_lossy(fill),
                 String::from_utf8_lossy(id)
             ),
             Self::FieldsRefused { orders } => write!(

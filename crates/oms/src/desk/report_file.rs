@@ -9,14 +9,14 @@ use core::fmt::Write as _;
 use crate::load::table;
 use fixwire_text::Diagnostic;
 
-/// Reads a CSV file with `order,type,quantity,price,exec`: for each row its line number and the arguments of a command,
+/// Reads a CSV file with `order,type,quantity,price,exec,ref`: for each row its line number and the arguments of a command,
 /// such as `order=17 type=cancelled`.
 ///
 /// # Errors
 ///
 /// Every mistake of its form, with its line; a running OMS checks the values.
 pub fn report_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<Diagnostic>> {
-    const COLUMNS: [&str; 5] = ["order", "type", "quantity", "price", "exec"];
+    const COLUMNS: [&str; 6] = ["order", "type", "quantity", "price", "exec", "ref"];
     let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
     let mut errors = Vec::new();
     let rows = table::rows(file, &cells, &COLUMNS[..2], &COLUMNS[2..], &mut errors);
@@ -88,7 +88,7 @@ mod tests {
     fn each_row_is_a_report_and_each_mistake_has_its_line() {
         let rows = report_rows(
             "r.csv",
-            "order,type,quantity,price,exec\n17,fill,10,12.5,E1\n\n18,cancelled,,,\n",
+            "order,type,quantity,price,exec,ref\n17,fill,10,12.5,E1,\n\n18,cancelled,,,,\n17,bust,,,E9,E1\n",
         );
         let wanted = [
             (
@@ -96,6 +96,7 @@ mod tests {
                 "order=17 type=fill quantity=10 price=12.5 exec=E1".to_string(),
             ),
             (4, "order=18 type=cancelled".to_string()),
+            (5, "order=17 type=bust exec=E9 ref=E1".to_string()),
         ];
         assert_eq!(rows.unwrap(), wanted);
         let wrong = report_rows("r.csv", "order,type,exec\n17,fill,E 1\n,fill,E2\n").unwrap_err();

@@ -203,6 +203,32 @@ fn a_day_has_its_own_rows_and_orders_that_go_on() {
 }
 
 #[test]
+fn a_bust_has_its_row_on_its_own_day_with_the_fill_of_the_day_before() {
+    let mut world = World::new();
+    let day = world.core.state().day();
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    world.accept(order);
+    let exec = world.fill(order, 10, "100");
+    let filled = world.core.state().events();
+    let before = rows(&world, day, DayTable::Fills);
+    world.restart(day + 1);
+    world.tell(|core, at, mut sink| core.line_up(at, LINES[0], &mut sink));
+    world.work();
+    world.corrects(order, exec, 900, 8, "99.95");
+    let corrected = world.core.state().events();
+    assert_eq!(
+        rows(&world, day + 1, DayTable::Fills),
+        [std::format!(
+            "at|{corrected}|correction|{filled}|1|CLIENT|C1|A1|XYZ|buy|8|99.95|SIM-1||"
+        )]
+    );
+    let position = rows(&world, day + 1, DayTable::Positions);
+    assert_eq!(position, ["A1|XYZ|8|0|8|10"]);
+    assert_eq!(rows(&world, day, DayTable::Fills), before);
+    world.check();
+}
+
+#[test]
 fn notes_that_are_written_while_the_day_is_read_add_nothing_to_it() {
     let mut world = World::new();
     let day = world.core.state().day();

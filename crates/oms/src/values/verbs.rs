@@ -57,7 +57,7 @@ macro_rules! verbs {
 verbs! {
     /// Commands: each changes something, and needs a reason. A scope is `firm`, `session=NAME`, `account=NAME`,
     /// `symbol=NAME`, or `account=NAME symbol=NAME`.
-    CommandVerb, COMMANDS[17];
+    CommandVerb, COMMANDS[19];
     /// Sets limits; `CODE=none` removes one. With `until` the previous limit applies again from this time (UTC) on.
     Limit: "limit", "SCOPE CODE=VALUE ... [until=17:00]", Limit;
     /// Cancels the open orders of the scope; new orders are accepted.
@@ -74,6 +74,10 @@ verbs! {
     Price: "price", "symbol=NAME last=PRICE", Market;
     /// Enters a report of a venue by hand.
     Report: "report", "order=NUMBER type=TYPE ...", Report free;
+    /// Takes a fill back. It is named by its order and the venue's ExecID(17), or by the ExecID(17) that the client has.
+    Bust: "bust", "fill=ORDER/EXECID", Report free;
+    /// Corrects the quantity and price of a fill.
+    Correct: "correct", "fill=ORDER/EXECID quantity=QUANTITY price=PRICE", Report free;
     /// Places an order again that a control rejected; `order` may also be SESSION/ClOrdID.
     Rerun: "rerun", "order=NUMBER without=RC8", Rerun free;
     /// Closes a break between a line and a drop copy of the venue.

@@ -441,6 +441,44 @@ fn positions_are_set_once_when_the_power_is_cut() {
     every_point(Durability::Disk, ("positions", play_positions));
 }
 
+/// A fill that an operator corrects, and then busts; its order has ended.
+fn play_undo(durability: Durability, operations: Option<u64>) -> Floor {
+    let mut floor = Floor::new(durability, BeginString::Fix44, BeginString::Fix44);
+    if let Some(operations) = operations {
+        floor.world.disk().stop_after(operations);
+    }
+    floor.order("A1", 1, 10);
+    floor.command("correct fill=1/E2 quantity=5 price=99.95");
+    floor.command("bust fill=1/E2");
+    floor
+}
+
+#[test]
+fn a_fill_is_corrected_and_busted_once_when_the_process_is_killed() {
+    for operations in 0.. {
+        let mut floor = play_undo(Durability::Process, Some(operations));
+        let fields = [150, 39, 14, 151, 32, 31];
+        for session in [crate::floor::CLIENT, crate::floor::COPY] {
+            let mut told = floor.received(session, &fields);
+            told.retain(|it| it.starts_with('G') || it.starts_with('H'));
+            let wanted = ["G 4 5 0 5 99.95", "H 4 0 0 - -"];
+            assert_eq!(told, wanted, "operation {operations}");
+        }
+        let state = floor.state();
+        assert_eq!(state.violations(), 0);
+        assert!(state.positions().all(|(.., it)| it.net() == 0));
+        let before = state.hash();
+        floor.world.kill();
+        assert_eq!(floor.world.start(), Turn::Alive);
+        let after = floor.state().hash();
+        assert_eq!(after, before, "operation {operations}: the notes");
+        if floor.crashes == 0 {
+            assert!(operations > 20, "{operations}");
+            return;
+        }
+    }
+}
+
 #[test]
 fn a_client_learns_of_an_order_that_is_run_again_for_it() {
     let mut floor = play_rerun(Durability::Process, None);

@@ -35,6 +35,7 @@ mod texts;
 mod ticks;
 mod trial;
 mod twin;
+mod undo;
 mod user_templates;
 mod walked;
 mod word;

@@ -5,6 +5,7 @@ pub mod dice;
 pub mod floors;
 mod positions;
 mod thousandths;
+mod undo;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,6 +2,9 @@
 //!
 //! A report is `order=17 type=fill quantity=10 price=12.50 exec=E1`; other types are accepted, rejected, cancelled,
 //! expired and done, which need only the order, and leg1 and leg2, fills of a leg of a spread. A fill counts once by its ExecID(17), whoever reports it.
+//!
+//! `order=17 type=bust exec=E9 ref=E1` takes the fill E1 back, `order=17 type=correct quantity=8 price=12.4 exec=E9 ref=E1`
+//! corrects it: `exec` is the ExecID(17) of the venue's report, `ref` its ExecRefID(19).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -12,6 +15,7 @@ use fixwire_protocol::Decimal;
 use siphasher::sip::SipHasher13;
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::venue::undo::UndoByHand;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport};
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
@@ -25,7 +29,7 @@ use crate::values::verbs::By;
 use crate::values::words::Words;
 
 /// The keys of a report.
-const KEYS: [&str; 5] = ["order", "type", "quantity", "price", "exec"];
+const KEYS: [&str; 6] = ["order", "type", "quantity", "price", "exec", "ref"];
 
 /// Maximum number of reports in one file.
 const MOST: usize = 200;
@@ -38,6 +42,8 @@ struct Entry<'a> {
     quantity: Option<Decimal>,
     price: Option<Decimal>,
     exec: &'a str,
+    /// ExecRefID(19) of a bust or correction: the venue's ExecID(17) of the fill.
+    of: &'a str,
     /// Leg of the fill, from 0.
     leg: Option<usize>,
 }
@@ -50,6 +56,8 @@ struct Before<'a> {
     accepted: BTreeSet<Number>,
     ended: BTreeSet<Number>,
     execs: BTreeSet<(Number, &'a str)>,
+    /// Fills that are busted or corrected.
+    undone: BTreeSet<(Number, &'a str)>,
 }
 
 impl<'a> Entry<'a> {
@@ -78,9 +86,11 @@ impl<'a> Entry<'a> {
             "cancelled" => ReportKind::End(End::Cancelled),
             "expired" => ReportKind::End(End::Expired),
             "done" => ReportKind::End(End::DoneForDay),
+            "bust" => ReportKind::Bust,
+            "correct" => ReportKind::Correct,
             other => {
                 return Err(format!(
-                    "unknown type {other}: write fill, accepted, rejected, cancelled, expired or done, or leg1 or leg2 for a fill of a leg"
+                    "unknown type {other}: write fill, accepted, rejected, cancelled, expired, done, bust or correct, or leg1 or leg2 for a fill of a leg"
                 ));
             }
         };
@@ -97,21 +107,53 @@ impl<'a> Entry<'a> {
             quantity: number("quantity")?,
             price: number("price")?,
             exec: words.get("exec"),
+            of: words.get("ref"),
             leg,
         };
-        let is_fill = kind == ReportKind::Fill;
-        let has = [
-            entry.quantity.is_some(),
-            entry.price.is_some(),
-            !entry.exec.is_empty(),
-        ];
-        if has.iter().any(|has| *has != is_fill) {
-            return Err(match is_fill {
-                true => "a fill needs quantity, price and exec, the ExecID(17) of the venue".into(),
-                false => "only a fill has quantity, price and exec".into(),
-            });
-        }
+        entry.has_its_words()?;
         Ok(entry)
+    }
+
+    /// Refuses a report with a word too few or too many for its type.
+    fn has_its_words(&self) -> Result<(), String> {
+        let terms = [self.quantity.is_some(), self.price.is_some()];
+        let ids = [!self.exec.is_empty(), !self.of.is_empty()];
+        let (is_its, wanted) = match self.kind {
+            ReportKind::Fill => (
+                terms == [true; 2] && ids == [true, false],
+                "a fill needs quantity, price and exec, the ExecID(17) of the venue, and no ref",
+            ),
+            ReportKind::Bust => (
+                !terms[1] && ids == [true; 2],
+                "a bust needs exec, its ExecID(17), and ref, the ExecID(17) of the fill; it has no price",
+            ),
+            ReportKind::Correct => (
+                terms == [true; 2] && ids == [true; 2],
+                "a correction needs the new quantity and price, exec, its ExecID(17), and ref, the ExecID(17) of the fill",
+            ),
+            _ => (
+                terms == [false; 2] && ids == [false; 2],
+                "only a fill, a bust and a correction have quantity, price, exec and ref",
+            ),
+        };
+        match is_its {
+            true => Ok(()),
+            false => Err(wanted.into()),
+        }
+    }
+
+    /// The bust or correction; `None` for another report.
+    fn as_undo(&self) -> Option<UndoByHand<'a>> {
+        let is_undo = matches!(self.kind, ReportKind::Bust | ReportKind::Correct);
+        is_undo.then(|| UndoByHand {
+            order: self.order,
+            name: self.of,
+            exec: SipHasher13::new().hash(self.of.as_bytes()),
+            by: Some(self.exec_hash()),
+            quantity: self.quantity,
+            price: self.price,
+            is_correction: self.kind == ReportKind::Correct,
+        })
     }
 
     /// Hash of the ExecID(17): the same hash as for a report of the venue.
@@ -147,6 +189,9 @@ impl Core {
         if order.state.is_unsent() {
             return Err(format!("order {number} was not sent to a venue"));
         }
+        if let Some(undo) = entry.as_undo() {
+            return self.check_undo_row(entry, &undo, before);
+        }
         let is_open = order.state.is_open() && !before.ended.contains(&number);
         if entry.kind == ReportKind::Fill {
             return self.check_fill(entry, order, before);
@@ -167,6 +212,40 @@ impl Core {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Checks a bust or correction; each fill once in a file, and each ExecID(17) once.
+    fn check_undo_row<'a>(
+        &self,
+        entry: &Entry<'a>,
+        undo: &UndoByHand<'a>,
+        before: &mut Before<'a>,
+    ) -> Result<(), String> {
+        let Entry {
+            order, exec, of, ..
+        } = *entry;
+        if self.rules.two_arm {
+            return Err(format!(
+                "two operators must {} a fill: give fixwire oms {} with the fill {order}/{of}",
+                undo.verb(),
+                undo.verb()
+            ));
+        }
+        let is_known = self.state.orders().has_fill(order, entry.exec_hash())
+            || self
+                .state
+                .orders()
+                .fills_of(order)
+                .any(|it| it.undone == entry.exec_hash());
+        if is_known || !before.execs.insert((order, exec)) {
+            return Err(format!("exec={exec} of order {order} is known already"));
+        }
+        if !before.undone.insert((order, of)) {
+            return Err(format!(
+                "ref={of} of order {order} is in an earlier row too"
+            ));
+        }
+        self.check_undo(undo).map(drop)
     }
 
     fn check_fill<'a>(
@@ -240,6 +319,9 @@ impl Core {
     ) -> Result<String, String> {
         let entry = Entry::parse(text)?;
         self.check_entry(&entry, &mut Before::default())?;
+        if let Some(undo) = entry.as_undo() {
+            return self.undo_by_hand(at, &undo, By { who, why }, sink);
+        }
         let order = entry.order;
         let event = OrderEvent::Order(LifecycleEvent::ReportEntered { order, who, why });
         self.emit(at, &event, sink);

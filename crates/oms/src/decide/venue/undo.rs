@@ -1,15 +1,24 @@
 //! Handles trades that a venue cancels or corrects: ExecType(150) = H or G, ExecTransType(20) = 1 or 2.
 
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
+
+use fixwire_protocol::Decimal;
+use fixwire_protocol::value::uint;
+use siphasher::sip::SipHasher13;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::agree::Found;
-use crate::decide::venue::{ReportOutcome, VenueReport};
-use crate::state::event::{OrderEvent, UndoEvent};
-use crate::state::orders::Fill;
-use crate::values::units::{scaled, units};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
+use crate::state::OmsState;
+use crate::state::event::{LifecycleEvent, OrderEvent, UndoEvent};
+use crate::state::orders::exec_ids::ExecIds;
+use crate::state::orders::{Fill, Order, Orders};
+use crate::values::slab::mixed;
+use crate::values::units::{MOST_DECIMALS, scaled, units};
 use crate::values::value::{BreakKind, Number, Price, Quantity};
+use crate::values::verbs::By;
+use crate::values::words::Words;
 
 /// A fill of an order before a bust or correction, and the quantity and price that it becomes.
 type Undone = (Fill, (Quantity, Price));
@@ -37,7 +46,11 @@ impl Core {
                 return ReportOutcome::Broken;
             }
         };
-        let open = !matches!(report.status, b'3' | b'4' | b'8' | b'C');
+        if is_correction && self.is_entered(number, &fill, (quantity, price)) {
+            return ReportOutcome::Known;
+        }
+        let open = !matches!(report.status, b'3' | b'4' | b'8' | b'C')
+            && !is_of_former_day(self.state(), number);
         let event = match is_correction {
             false => OrderEvent::Undo(UndoEvent::Busted {
                 order: number,
@@ -75,10 +88,20 @@ impl Core {
     fn is_repeated(&self, number: Number, report: &VenueReport<'_>) -> bool {
         let orders = self.state().orders();
         let of = report.reference.and_then(|it| orders.fill_now(number, it));
-        let is_done = of.is_some_and(|fill| fill.undone == report.exec);
+        let is_bust = report.kind == ReportKind::Bust;
+        let is_done = of.is_some_and(|fill| {
+            fill.undone == report.exec || (is_bust && fill.undone == exec_by_hand(fill))
+        });
         let breaks = &self.state().breaks;
         let is_broken = breaks.find(number, BreakKind::Bust, report.exec);
         is_done || orders.has_fill(number, report.exec) || is_broken.is_some()
+    }
+
+    /// Whether an operator has entered this correction already, without the ExecID(17) of the venue.
+    fn is_entered(&self, number: Number, fill: &Fill, now: (Quantity, Price)) -> bool {
+        let mut fills = self.state().orders().fills_of(number);
+        now == (fill.quantity, fill.price)
+            && fills.any(|it| it.undone == fill.exec && exec_by_hand(it) == fill.exec)
     }
 
     /// The fill to which a report refers, and the quantity and price that it becomes. An error says why the report fits
@@ -159,4 +182,284 @@ impl Core {
         };
         self.raise(at, report, found, sink);
     }
+}
+
+/// Whether an order is from a trading day that has ended, and ended with it: no report opens it again.
+fn is_of_former_day(state: &OmsState, number: Number) -> bool {
+    let order = state.orders().get(number);
+    order.is_some_and(|it| number <= state.yesterday && !it.outlives(state.day()))
+}
+
+/// The hash that stands for the ExecID(17) of a bust or correction that an operator enters without it.
+fn exec_by_hand(fill: &Fill) -> u64 {
+    mixed(fill.report ^ 1 << 62)
+}
+
+/// A bust or correction that an operator enters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UndoByHand<'a> {
+    /// Number of the order.
+    pub order: Number,
+    /// The fill as the operator names it: ExecID(17) of the venue, or of the OMS.
+    pub name: &'a str,
+    /// Hash of the venue's ExecID(17) of the fill.
+    pub exec: u64,
+    /// Hash of the venue's ExecID(17) of the bust or correction; `None` when the operator does not know it.
+    pub by: Option<u64>,
+    /// LastQty(32): of a correction the new one, of a bust that of the fill, or none.
+    pub quantity: Option<Decimal>,
+    /// The new LastPx(31) of a correction.
+    pub price: Option<Decimal>,
+    pub is_correction: bool,
+}
+
+impl UndoByHand<'_> {
+    /// The name of the command.
+    pub(crate) fn verb(&self) -> &'static str {
+        match self.is_correction {
+            true => "correct",
+            false => "bust",
+        }
+    }
+}
+
+impl Core {
+    /// The fill that an operator means, as it is now. An error says why it cannot be busted or corrected so.
+    pub(crate) fn check_undo(&self, undo: &UndoByHand<'_>) -> Result<Fill, String> {
+        let UndoByHand { order, name, .. } = *undo;
+        let state = self.state();
+        let known = state.orders().get(order).ok_or_else(|| {
+            format!("no order {order} in memory: it is unknown, or was closed long ago")
+        })?;
+        let instrument = known.instrument;
+        if state.legs(instrument).is_some() {
+            return Err(format!(
+                "order {order} is of a spread, and a report by hand has no legs: only its venue can bust or correct fill {name}"
+            ));
+        }
+        let fill = state.orders().fill_now(order, undo.exec);
+        let fill = *fill.ok_or_else(|| {
+            format!("order {order} has no fill {name}: fixwire oms history {order} lists its fills")
+        })?;
+        if fill.undone != 0 {
+            return Err(format!("fill {name} of order {order} is busted already"));
+        }
+        if fill.quantity == 0 || fill.quantity > known.filled {
+            return Err(format!(
+                "CumQty(14) of order {order} was set by an operator, without fill {name}"
+            ));
+        }
+        match undo.is_correction {
+            true => self.check_correction(undo, known, &fill)?,
+            false => {
+                let said = undo.quantity.map(|it| state.units(instrument, Some(it)));
+                if said.is_some_and(|it| it != Some(fill.quantity)) {
+                    return Err(format!(
+                        "quantity is not that of fill {name}, {}: a bust takes the whole fill back, a correction a part",
+                        state.shown(instrument, fill.quantity)
+                    ));
+                }
+            }
+        }
+        Ok(fill)
+    }
+
+    fn check_correction(
+        &self,
+        undo: &UndoByHand<'_>,
+        order: &Order,
+        fill: &Fill,
+    ) -> Result<(), String> {
+        let (state, instrument) = (self.state(), order.instrument);
+        let quantity = state.units(instrument, undo.quantity);
+        let quantity = quantity.filter(|it| *it > 0);
+        let quantity = quantity.ok_or_else(|| match state.scales(instrument).quantity {
+            0 => "quantity must be a whole number above 0; 0 is a bust".to_string(),
+            scale => {
+                format!("quantity must be above 0, with at most {scale} decimals; 0 is a bust")
+            }
+        })?;
+        let price = undo.price.filter(|it| {
+            let decimals = it.normalized().scale;
+            decimals <= MOST_DECIMALS && scaled(*it, decimals).is_ok()
+        });
+        let price = price.ok_or_else(|| {
+            format!("price must be a price with at most {MOST_DECIMALS} decimals")
+        })?;
+        if (quantity, scaled(price, state.scale(instrument)).ok())
+            == (fill.quantity, Some(fill.price))
+        {
+            return Err(format!(
+                "fill {} of order {} has this quantity and price already",
+                undo.name, order.number
+            ));
+        }
+        let others = order.filled.saturating_sub(fill.quantity);
+        if others.saturating_add(quantity) > order.quantity {
+            return Err(format!(
+                "quantity is above what order {} has for this fill, {}",
+                order.number,
+                state.shown(instrument, order.quantity.saturating_sub(others))
+            ));
+        }
+        Ok(())
+    }
+
+    /// Reads and checks the words of a command `bust` or `correct`.
+    pub(crate) fn undo_named<'a>(&self, words: &Words<'a>) -> Result<UndoByHand<'a>, String> {
+        let undo = undo_of_words(self.state().orders(), words)?;
+        self.check_undo(&undo)?;
+        Ok(undo)
+    }
+
+    /// Hash of the request: two operators who must both give it give the same words. After a correction of the fill the
+    /// same words are another request.
+    pub(crate) fn undo_request(&self, undo: &UndoByHand<'_>, words: &Words<'_>) -> u64 {
+        let now = self.state().orders().fill_now(undo.order, undo.exec);
+        let exec = now.map_or(0, |fill| fill.exec);
+        let asked = format!("{} {} {exec} {}", words.verb, undo.order, words.rest);
+        SipHasher13::new().hash(asked.as_bytes())
+    }
+
+    /// Busts or corrects a fill as an operator says.
+    pub(crate) fn undo_by_hand(
+        &mut self,
+        at: i64,
+        undo: &UndoByHand<'_>,
+        By { who, why }: By<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let was = self.check_undo(undo)?;
+        let order = undo.order;
+        let Some(known) = self.state().orders().get(order) else {
+            return Err(format!("no order {order} in memory"));
+        };
+        // No line has reported this, so none is named where the order has left its own.
+        let (line, current) = (known.line().unwrap_or(known.session), known.current);
+        // The correction may give the prices of the symbol more decimals.
+        let before = self.terms_text(known, was.quantity, was.price);
+        let event = OrderEvent::Order(LifecycleEvent::ReportEntered { order, who, why });
+        self.emit(at, &event, sink);
+        let report = VenueReport {
+            line,
+            id: VenueId {
+                order,
+                request: current,
+            },
+            original: None,
+            text_id: b"",
+            kind: match undo.is_correction {
+                true => ReportKind::Correct,
+                false => ReportKind::Bust,
+            },
+            venue_id: b"",
+            exec: undo.by.unwrap_or_else(|| exec_by_hand(&was)),
+            last_quantity: undo.quantity,
+            last_price: undo.price,
+            filled: None,
+            leaves: None,
+            average: None,
+            reference: Some(was.exec),
+            quantity: None,
+            price: None,
+            account: b"",
+            symbol: b"",
+            side: None,
+            effect: None,
+            // An order that the fill had filled stays closed.
+            status: b'4',
+            at: 0,
+            reason: None,
+            text: b"",
+        };
+        self.undone(at, &report, undo.is_correction, sink);
+        self.settle(at, order, sink);
+        self.work.look_again(&self.state, order);
+        let done = self.undone_by_hand(undo, was.exec, &before);
+        self.forget(at, sink);
+        Ok(done)
+    }
+
+    /// What a bust or correction has changed, for the operator.
+    fn undone_by_hand(&self, undo: &UndoByHand<'_>, exec: u64, before: &str) -> String {
+        let state = self.state();
+        let Some(order) = state.orders().get(undo.order) else {
+            return String::new();
+        };
+        let now = state.orders().fill_now(undo.order, exec);
+        let now = match now.filter(|it| it.undone == 0) {
+            Some(now) => format!("is {}", self.terms_text(order, now.quantity, now.price)),
+            None => "is busted".to_string(),
+        };
+        format!(
+            "fill {} of order {}: {now} (was {before}); CumQty(14) {}",
+            undo.name,
+            undo.order,
+            state.shown(order.instrument, order.filled)
+        )
+    }
+
+    fn terms_text(&self, order: &Order, quantity: Quantity, price: Price) -> String {
+        let state = self.state();
+        let scale = state.scale(order.instrument);
+        let quantity = state.shown(order.instrument, quantity);
+        format!("{quantity} at {}", crate::values::show::price(price, scale))
+    }
+}
+
+/// Reads `fill=17/E1 quantity=10 price=12.5`: the fill is named by its order and the venue's ExecID(17), or by the
+/// ExecID(17) that the client has.
+fn undo_of_words<'a>(orders: &Orders, words: &Words<'a>) -> Result<UndoByHand<'a>, String> {
+    let is_correction = words.verb == "correct";
+    let keys: &[&str] = match is_correction {
+        true => &["fill", "quantity", "price"],
+        false => &["fill"],
+    };
+    if let Some((key, _)) = words.pairs().find(|(key, _)| !keys.contains(key)) {
+        return Err(format!(
+            "unknown word {key}: the words are {}",
+            keys.join(", ")
+        ));
+    }
+    let number = |key: &str| match words.get(key) {
+        "" if is_correction => Err("a correction needs the new quantity and price".to_string()),
+        "" => Ok(None),
+        text => match Decimal::parse(text.as_bytes()) {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(format!("{key}={text} is not a number")),
+        },
+    };
+    let name = words.get("fill");
+    let (order, exec) = fill_named(orders, name)?;
+    Ok(UndoByHand {
+        order,
+        name,
+        exec,
+        by: None,
+        quantity: number("quantity")?,
+        price: number("price")?,
+        is_correction,
+    })
+}
+
+/// The order of a fill, and the hash of the venue's ExecID(17) of the fill.
+fn fill_named(orders: &Orders, name: &str) -> Result<(Number, u64), String> {
+    let wanted = "name the fill as order/ExecID(17) of the venue, 17/E1, or by the ExecID(17) that the client has";
+    if let Some((order, exec)) = name.split_once('/') {
+        let order = order.parse().map_err(|_| wanted.to_string())?;
+        return Ok((order, SipHasher13::new().hash(exec.as_bytes())));
+    }
+    let own = ExecIds::OWN;
+    let number = name.as_bytes();
+    let number = number.strip_prefix(own).unwrap_or(number);
+    let number = uint(number).map_err(|_| wanted.to_string())?;
+    let all = orders.iter().flat_map(|order| {
+        let fills = orders.fills_of(order.number);
+        fills.map(|fill| (order.number, fill))
+    });
+    let mut found = all.filter(|(_, fill)| fill.report == number);
+    let (order, fill) = found.next().ok_or_else(|| {
+        format!("no fill {name} in memory: it is unknown, or its order was closed long ago")
+    })?;
+    Ok((order, fill.exec))
 }

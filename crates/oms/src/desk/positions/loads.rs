@@ -11,8 +11,7 @@ use siphasher::sip::SipHasher24;
 
 use super::doubts::Doubts;
 use super::{
-    Change, Given, PositionQuantities, change, find, guard_place, has_effect, is_confirmed,
-    place_name, signed,
+    Change, Given, PositionQuantities, change, find, guard_place, has_effect, place_name, signed,
 };
 use crate::decide::core::{Core, Sink};
 use crate::state::event::{OrderEvent, SetupEvent};
@@ -305,7 +304,7 @@ pub(crate) fn load_positions(
     if changed.is_empty() && load.quantities == PositionQuantities::Totals {
         return Ok(format!("{file}: 0 of {rows} changed"));
     }
-    if !is_confirmed(core, at, load.request_hash(), by, sink)? {
+    if !core.is_confirmed(at, load.request_hash(), by, sink)? {
         return Ok(format!(
             "{file}: {} of {rows} would change; nothing is changed; another operator must load the same file",
             changed.len()

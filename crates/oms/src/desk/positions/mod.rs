@@ -15,7 +15,7 @@ use siphasher::sip::SipHasher24;
 
 use crate::decide::core::{Core, Sink};
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, ReloadEvent, SetupEvent};
+use crate::state::event::{OrderEvent, SetupEvent};
 use crate::state::tally::Position;
 use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::show::{figure, text};
@@ -224,26 +224,6 @@ fn change(
     })
 }
 
-/// Whether the command takes effect: `false` if two operators must give it, and this is the first.
-fn is_confirmed(
-    core: &mut Core,
-    at: i64,
-    asked: u64,
-    By { who, why }: By<'_>,
-    sink: &mut impl Sink,
-) -> Result<bool, String> {
-    if !core.rules().two_arm || core.is_second(asked, who)? {
-        return Ok(true);
-    }
-    let event = OrderEvent::Reload(ReloadEvent::ReloadAsked {
-        settings: asked,
-        who,
-        why,
-    });
-    core.emit(at, &event, sink);
-    Ok(false)
-}
-
 /// Carries out `position set account=A1 symbol=XYZ long=10 short=0`, or `position adjust ... long=+5`.
 pub(crate) fn set_position(
     core: &mut Core,
@@ -317,7 +297,7 @@ pub(crate) fn set_position(
         given.short.map(Decimal::normalized)
     );
     let asked = SipHasher24::new().hash(canonical.as_bytes());
-    if !is_confirmed(core, at, asked, by, sink)? {
+    if !core.is_confirmed(at, asked, by, sink)? {
         return Ok(format!(
             "{}: position requested, nothing is changed; another operator must request the same",
             place_name(core.state(), place)

@@ -34,20 +34,30 @@ fn now(fills: &[Fill], exec: &str) -> Option<usize> {
     Some(at)
 }
 
+/// What stands for the ExecID(17) of a bust or correction that an operator enters.
+fn by_hand(exec: &str) -> String {
+    format!("by hand of {exec}")
+}
+
 impl Model {
     /// A bust or correction of an order; whether it was applied.
     pub fn undone(&mut self, number: u64, fields: &Fields<'_>, is_correction: bool) -> bool {
         let order = &self.orders[&number];
         let by = fields[&17];
         let of = fields.get(&19).and_then(|it| now(&order.fills, it));
-        let is_known = of.is_some_and(|at| order.fills[at].undone == by)
-            || order.fills.iter().any(|it| it.exec == by)
+        let is_known = of.is_some_and(|at| {
+            let fill = &order.fills[at];
+            fill.undone == by || (!is_correction && fill.undone == by_hand(&fill.exec))
+        }) || order.fills.iter().any(|it| it.exec == by)
             || self.has_break("bust", number, by);
         if is_known {
             return false;
         }
         match self.undo_of(number, fields, is_correction) {
             Some((at, size)) => {
+                if is_correction && self.is_entered(number, at, size) {
+                    return false;
+                }
                 self.undo(number, (at, size), fields);
                 if !is_correction && order_has_legs_in_fills(self, number) {
                     let mut of_leg = fields.clone();
@@ -94,9 +104,64 @@ impl Model {
         (!is_other).then_some((at, size))
     }
 
+    /// Whether the order may be open on this trading day.
+    fn is_of_today(&self, number: u64) -> bool {
+        number > self.yesterday || self.orders[&number].outlives(self.day)
+    }
+
+    /// Whether an operator has entered this correction before its venue.
+    fn is_entered(&self, number: u64, at: usize, size: Size) -> bool {
+        let fills = &self.orders[&number].fills;
+        let fill = &fills[at];
+        let mut before = fills.iter().filter(|it| it.undone == fill.exec);
+        size == (fill.quantity, fill.price) && before.any(|it| fill.exec == by_hand(&it.exec))
+    }
+
+    /// `bust fill=17/E1` or `correct fill=17/E1 quantity=10 price=99.5`.
+    pub fn undo_command(&mut self, text: &str) {
+        let word = |key: &str| {
+            let words = text.split(' ').filter_map(|it| it.split_once('='));
+            let mut found = words.filter(|(known, _)| *known == key);
+            found.next().map(|(_, value)| value)
+        };
+        let (order, exec) = word("fill").unwrap().split_once('/').unwrap();
+        let number = order.parse().unwrap();
+        let Some(order) = self.orders.get(&number) else {
+            return;
+        };
+        if self.legs_of(order.symbol).is_some() {
+            return;
+        }
+        let Some(at) = now(&order.fills, exec) else {
+            return;
+        };
+        let fill = order.fills[at].clone();
+        if !fill.undone.is_empty() || fill.quantity > order.filled {
+            return;
+        }
+        let is_correction = text.starts_with("correct ");
+        let by = by_hand(&fill.exec);
+        let mut fields: Fields<'_> = [(17, by.as_str()), (19, &fill.exec)].into();
+        fields.insert(39, "4");
+        if is_correction {
+            fields.insert(32, word("quantity").unwrap());
+            fields.insert(31, word("price").unwrap());
+            let size = self.execution(order.symbol, &fields);
+            let most = order.quantity - order.filled + fill.quantity;
+            let fits = |it: &Size| it.0 <= most && *it != (fill.quantity, fill.price);
+            if !size.as_ref().is_some_and(fits) {
+                return;
+            }
+        }
+        self.undone(number, &fields, is_correction);
+        self.settle(number);
+        self.look_again(number);
+    }
+
     fn undo(&mut self, number: u64, (at, size): (usize, Size), fields: &Fields<'_>) {
         let day = self.day;
-        let is_live = !["3", "4", "8", "C"].contains(fields.get(&39).unwrap_or(&""));
+        let is_live = !["3", "4", "8", "C"].contains(fields.get(&39).unwrap_or(&""))
+            && self.is_of_today(number);
         let by = fields[&17].to_owned();
         let order = self.orders.get_mut(&number).unwrap();
         let fill = &mut order.fills[at];

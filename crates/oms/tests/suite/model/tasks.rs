@@ -363,6 +363,9 @@ impl Model {
         if text.starts_with("position ") || text.starts_with("load ") {
             return self.position_command(text);
         }
+        if text.starts_with("bust ") || text.starts_with("correct ") {
+            return self.undo_command(text);
+        }
         let words: Vec<&str> = text.split(' ').collect();
         let get = |key: &str| {
             let words = words.iter().filter_map(|word| word.split_once('='));

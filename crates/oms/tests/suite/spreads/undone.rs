@@ -170,3 +170,24 @@ fn what_fits_no_fill_of_a_leg_is_a_break_that_changes_nothing() {
         assert_eq!(office.desk.query("breaks"), list);
     }
 }
+
+#[test]
+fn an_operator_can_bust_and_correct_no_fill_of_a_spread() {
+    let mut office = Office::new();
+    let order = with_legs(&mut office);
+    for command in ["bust", "correct"] {
+        let words = if command == "bust" {
+            ""
+        } else {
+            " quantity=3 price=2"
+        };
+        let text = format!("{command} fill={order}/E1{words}");
+        office.desk.hear(&Input::Command(text));
+        let answer = office.desk.answer();
+        assert!(
+            answer.contains("is of a spread, and a report by hand has no legs"),
+            "{answer}"
+        );
+        assert_eq!((office.filled(order), office.legs(order)), (4, [4, 4]));
+    }
+}
