@@ -167,7 +167,7 @@ pub enum OmsCommand {
         #[arg(long)]
         quantity: String,
         /// The new price of the fill
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         price: String,
     },
     /// Ends the orders of a CSV file that have expired at their venue: the column order

@@ -231,7 +231,7 @@ fn fills_are_busted_and_corrected_by_command_and_by_file() {
         "{busted}"
     );
     let correct = ["--quantity", "90", "--price", "12.55"];
-    let correct = [&[fills[1].as_str()], &correct[..], &why].concat();
+    let correct = [&[fills[1].as_str()], &correct[..], &why[..]].concat();
     let (code, said) = oms(folder, "correct", &correct);
     let done = format!(
         "fill {} of order 2: is 90 at 12.55 (was 100 at 12.5); CumQty(14) 90\n",
