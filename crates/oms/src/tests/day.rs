@@ -304,20 +304,3 @@ fn a_day_whose_beginning_was_removed_begins_behind_its_checkpoint() {
     days.went_on_from(20_261_121, 5);
     assert_eq!(of(&days, 16), Some((20_261_121, 5)));
 }
-
-#[test]
-fn a_child_keeps_its_parent_when_the_parent_is_no_longer_in_memory() {
-    for seed in [3, 4, 8] {
-        let world = super::random::played(seed, 600);
-        let day = world.core.state().day();
-        let orders = rows(&world, day, DayTable::Orders);
-        let has_lost_parent = orders.iter().any(|row| {
-            let parent: Option<Number> = row.split('|').nth(17).and_then(|it| it.parse().ok());
-            parent.is_some_and(|it| world.core.state().orders().get(it).is_none())
-        });
-        if has_lost_parent {
-            return;
-        }
-    }
-    panic!("no world has a child whose parent was forgotten");
-}
