@@ -18,9 +18,9 @@ use crate::values::fields::field_table::{
 const TOP: &str = "<!-- Made from crates/oms/src/values/fields/field_table by `UPDATE=1 cargo test -p fixwire-oms fields`. -->
 # Fields of the OMS
 
-The OMS writes each message to a venue itself: it does not forward the client's message. These tables say what becomes of each
-field. A field, a group or a value of a client's request that would not reach the venue is rejected with its tag in Text(58), so
-that no order trades in another way than its client asked for.
+The OMS writes each message to a venue itself: it does not forward the client's message. These tables say what the OMS does with
+each field. It rejects a request with a field, a group or a value that would not reach the venue, and names the tag in Text(58).
+So no order trades in another way than the client has requested.
 
 ```
 client > OMS   35=D 11=A1 55=VOD 54=1 38=1000 40=2 44=12.50 111=100
@@ -38,16 +38,17 @@ OMS > client   35=8 11=A1 150=8 39=8 103=11 58=a field of the request would not 
 
 ## Contracts
 
-A user and a line group can say what becomes of a field, by its tag: its contract. The count tag of a group stands for all of its
-fields. `fixwire check` shows the contracts, `fixwire oms status` how often each dropped fields, by tag, since the start.
+The settings of a user or a line group can say, by tag, what the OMS does with a field: these keys are the contract of the user
+or group. The NumInGroup tag of a group stands for all fields of the group. `fixwire check` shows the contracts; `fixwire oms
+status` shows how often each contract has dropped each tag since the start.
 
 | key | the venue gets |
 | --- | --- |
-| `carry` | the client's value, of a field that is rejected without it |
-| `set` | this value, also when the client sent none |
-| `map` | the value that the table has for the client's; another value is rejected |
-| `drop` | nothing; the field is counted |
-| `refuse` | nothing; the request is rejected; it may name each field that is passed on or rejected |
+| `carry` | the client's value; without `carry` the OMS rejects the field |
+| `set` | the value of the settings, also when the client did not send the field |
+| `map` | the value that the table has for the client's value; the OMS rejects other values |
+| `drop` | nothing; the OMS counts the field |
+| `refuse` | nothing; the OMS rejects the request; `refuse` may name each field that is passed on or rejected |
 
 ```toml
 [[user]]
@@ -64,18 +65,18 @@ A = \"P\"
 I = \"A\"
 ```
 
-The user's contract applies when a request comes in, that of the line's group when it is sent. `carry`, `set` and
-`map` are about D, G, F and S; over TMP only the fields in [`tmp_fields`](tmp.md#fields-of-requests) are sent. The fields of one
-`set` have at most 1024 bytes together, with tags and SOH.
+The user's contract applies when the OMS receives a request, the contract of the line's group when the OMS sends the request.
+`carry`, `set` and `map` apply to D, G, F and S; over TMP the OMS sends only the fields in
+[`tmp_fields`](tmp.md#fields-of-requests). The fields of one `set` have at most 1024 bytes together, with tags and SOH.
 
-* A field that is there twice, outside of groups, is rejected too: only one of both values could be sent.
+* The OMS also rejects a field that a request has twice outside of groups, since it could send only one of the two values.
 * The number of an order of a [pool](oms.md#order-numbers), and the OMS's [own tags](oms.md#own-tags), are accepted where
-  the settings have them. All other fields that are in no table are rejected; every key of a contract may name them.
-* E, s, AB and all other requests are rejected as a whole: BusinessRejectReason(380) = 3.
+  the settings have them. The OMS rejects all other fields that are in no table; every key of a contract may name them.
+* The OMS rejects E, s, AB and all other requests with BusinessRejectReason(380) = 3.
 
 | class | |
 | --- | --- |
-| session | of the session layer: each session has its own |
+| session | a field of the session layer: each session has its own value |
 | carried | the venue gets it with the value of the client, or an equal number |
 | set | the OMS writes a value of its own |
 | used | the OMS uses it; the venue has no part in it |
@@ -142,11 +143,12 @@ fn page() -> String {
     text.push_str("## Requests of clients\n\n");
     table(REQUEST_FIELDS, REQUESTS, &mut text);
     text.push_str(
-        "\n## Messages of venues\n\nWhat is passed on goes to the client and its drop copies as the venue sent it, after the fields of the OMS, as far as the \
-         receiver's dictionary\nhas field and value: single fields, and groups whole, together at most 1 KiB. Reports that are sent again \
-         have the same. A fill that also\nacknowledges its order has them once, in the report of the fill.\n\n\
-         A field that is in no table, a group whose count is wrong, and what a receiver has no place for are counted by tag: \
-         `fixwire oms status`\nshows how often each came since the start. The journal keeps the venue's message.\n\n",
+        "\n## Messages of venues\n\n\
+         Clients and drop copies get the passed-on fields as the venue sent them, after the fields of the OMS, if the receiver's\n\
+         dictionary has field and value: single fields, and whole groups, together at most 1 KiB. Reports that are sent again have the\n\
+         same fields. When a fill also acknowledges its order, only the report of the fill has them.\n\n\
+         The OMS counts by tag each field that is in no table, each group with a wrong count, and each field that it cannot pass\n\
+         on to a receiver: `fixwire oms status` shows the counts since the start. The journal keeps the venue's message.\n\n",
     );
     table(REPORT_FIELDS, VENUE_MESSAGES, &mut text);
     text
