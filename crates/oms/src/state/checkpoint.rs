@@ -1,7 +1,7 @@
 //! Encodes the state as bytes for checkpoints, and as a hash for comparison.
 //!
-//! Both come from one walk over the declared bytes of all parts. The usage by open orders is derived from the orders. The blocks of
-//! the file have checksums.
+//! Both come from one function that writes all parts of the state. The usage by open orders is not written, since it is
+//! derived from the orders. The blocks of the file have checksums.
 
 use alloc::format;
 use alloc::string::String;
@@ -60,15 +60,15 @@ impl Ledger for OmsState {
         orders.sort_unstable_by_key(|order| order.number);
         state_hash(|to| {
             self.put(orders.into_iter(), to);
-            // The usage must equal the sum over the orders.
+            // The hash has the usage too, which must equal the sum over the orders.
             self.all_standings().for_each(|it| it.tally.put(to));
         })
     }
 }
 
 impl OmsState {
-    /// Applies a journal note, which has the time of the OMS (not of the record) and the event. A note that cannot be
-    /// read counts as a violation.
+    /// Applies a journal note. A note has an event and the time of the OMS, which is not the time of the record. A note
+    /// that cannot be read counts as a violation.
     pub fn apply_note(&mut self, note: &[u8]) {
         match timed_event(note) {
             Some((at, event)) => {
@@ -86,8 +86,10 @@ impl OmsState {
             .chain(self.holdings.iter().map(|it| &it.standing))
     }
 
-    /// Writes all parts, with the orders in the given sequence. A checkpoint has the orders as they are in memory, and
-    /// a state read from it keeps this sequence. A hash has the orders by number, so that it does not depend on memory.
+    /// Writes all parts, with the orders in the given sequence.
+    ///
+    /// A checkpoint has the orders in their sequence in memory, and a state read from the checkpoint keeps this
+    /// sequence. A hash has the orders by number, so that the hash does not depend on the sequence in memory.
     fn put<'s>(&'s self, orders: impl Iterator<Item = &'s Order>, to: &mut Pieces<'_>) {
         self.put_head(to);
         self.orders.len().put(to);
@@ -146,7 +148,7 @@ impl OmsState {
         self.holdings.put(to);
     }
 
-    /// Reads a state; allocates memory for this number of orders and ids, or for those it has if they are more.
+    /// Reads a state. Allocates memory for `room` orders and ids, or for more if the checkpoint has more.
     fn take(from: &mut &[u8], room: usize) -> Option<Self> {
         let mut state = Self {
             time: Wire::take(from)?,
@@ -184,7 +186,7 @@ impl OmsState {
             state.add_holding(holding)?;
         }
         let orders = usize::take(from)?;
-        // The bytes cannot hold more orders than this.
+        // A modified checkpoint may state more orders than its bytes can hold.
         state.orders.reserve(orders.min(from.len() / LEAST_ORDER));
         for _ in 0..orders {
             state.take_order(from)?;

@@ -13,8 +13,8 @@ pub(crate) enum Passage {
     Taken,
     /// The request is above the rate limit, and is rejected.
     Rejected,
-    /// The message is above the rate limit, and with this reject the client reaches the number of rejects at which the
-    /// OMS logs it out.
+    /// The message is above the rate limit and is rejected. With this reject the client reaches the number of rejects
+    /// at which the OMS logs the client out.
     LoggedOut(RateRule),
 }
 
@@ -42,7 +42,7 @@ impl ClientRate {
         }
     }
 
-    /// Takes over the counts of the rate limiter for the settings before.
+    /// Takes over the counts of the rate limiter that the former settings made.
     fn follow(&mut self, before: Self) {
         if self.rule == before.rule {
             *self = before;
@@ -52,7 +52,7 @@ impl ClientRate {
         let times: Vec<i64> = older.iter().chain(newer).copied().collect();
         let count = self.taken.len();
         let spare = count.saturating_sub(times.len());
-        // The times from the oldest on, which is at the place of the next entry.
+        // The newest of these times, as many as the new ring can hold.
         let last = &times[times.len().saturating_sub(count)..];
         self.taken[spare..].copy_from_slice(last);
         (self.rejected, self.is_leaving) = (before.rejected, before.is_leaving);

@@ -7,8 +7,8 @@
 //!      +--------------------+--- the order is closed ---> Over
 //! ```
 //!
-//! A price is an event only when it meets a condition: `Touched` marks all orders whose condition it meets, so that
-//! each is triggered once, also after a crash between the two.
+//! A price becomes an event only when it meets a condition. The event `Touched` marks all orders whose condition the
+//! price meets. So each order is triggered once, even after a crash between `Touched` and `Triggered`.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -49,7 +49,7 @@ impl Terms {
 pub struct PriceCondition {
     /// The market price that the condition is about.
     pub field: PriceField,
-    /// Whether the market price must be at least `price`; otherwise at most.
+    /// Whether the market price must be at least `price`; if false, at most `price`.
     pub rises: bool,
     /// The limit for the market price.
     pub price: Decimal,
@@ -123,8 +123,8 @@ impl Condition {
     }
 }
 
-/// Instrument, price field, direction, distance of the price, order. The order whose condition is met first comes
-/// first.
+/// Instrument, price field, direction, distance of the price, order. The first entry is the order whose condition is
+/// met first.
 type Waiting = (InstrumentNo, u8, bool, i64, Number);
 
 fn distance(rises: bool, price: Price) -> i64 {
@@ -140,7 +140,7 @@ fn key(order: Number, it: &Condition) -> Waiting {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conditions {
     pub(crate) all: BTreeMap<Number, Condition>,
-    // Derived from these:
+    // Derived from the fields above:
     pub(crate) waiting: BTreeSet<Waiting>,
     pub(crate) touched: BTreeSet<Number>,
     /// Number of held orders of each session.

@@ -1,5 +1,5 @@
-//! Fills of lines and their copies from a venue's drop copy session, until both have arrived, and the breaks between
-//! them.
+//! Fills that lines report, and the copies of these fills from a venue's drop copy session. A fill or copy stays here
+//! until the other has arrived. Differences are breaks.
 //!
 //! ```text
 //!   Filled on a line > awaited: a fill of ours --- equal copy in time ---> settled
@@ -23,7 +23,7 @@ pub(crate) type FillTerms = (Quantity, Price);
 /// An order and the hash of an ExecID(17); the hash is 0 for the end of the order.
 pub(crate) type CopyKey = (Number, u64);
 
-/// Takes the place of the hash of an ExecID(17) in the key for the end of an order.
+/// The value in a key for the end of an order, instead of the hash of an ExecID(17).
 pub(crate) const ENDED: u64 = 0;
 
 /// A fill, or the end of an order, that only one side has reported.
@@ -85,7 +85,7 @@ impl Copies {
         self.lines.is_empty() && self.awaited.is_empty() && self.breaks.is_empty()
     }
 
-    /// The drop copy session of a line.
+    /// The drop copy session that reports the fills of a line.
     pub fn session_of(&self, line: SessionNo) -> Option<SessionNo> {
         self.lines.get(&line).copied()
     }
@@ -101,7 +101,7 @@ impl Copies {
             return;
         }
         self.lines.remove(&line);
-        // No further copies will arrive for this line; open breaks stay.
+        // No further copies will arrive for the line. Its open breaks stay.
         self.awaited.retain(|_, it| it.line != Some(line));
         let awaited = &self.awaited;
         self.times.retain(|(.., key)| awaited.contains_key(key));
@@ -111,7 +111,7 @@ impl Copies {
         self.awaited.get(&key)
     }
 
-    /// The fill of each line that has been awaited the longest.
+    /// For each line, the fill that has been awaited the longest.
     pub fn oldest(&self) -> impl Iterator<Item = (CopyKey, &Awaited)> {
         let mut next = self.times.first().copied();
         core::iter::from_fn(move || {
@@ -133,8 +133,8 @@ impl Copies {
         Some((number, self.breaks.get(&number)?))
     }
 
-    /// Handles a fill that one side has reported. A fill that is equal on both sides is settled, unless it has an open
-    /// break.
+    /// Handles a fill that the line or the drop copy has reported. If both report the same fill, it is settled, unless
+    /// it has an open break.
     pub fn hear(&mut self, key: CopyKey, new: Awaited) {
         let number = self.break_of(key).map(|(number, _)| number);
         if let Some(known) = number.and_then(|number| self.breaks.get_mut(&number)) {

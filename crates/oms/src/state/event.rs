@@ -1,8 +1,8 @@
 //! Events: everything that changes the state, as journal notes. Each event is one note: the kind of the event, then its
 //! fields.
 //!
-//! Another kind, field or order of fields is another [version](crate::OmsState) of the state: a journal with notes of
-//! another version is refused. Until the first release the version stays 1.
+//! A different kind, field or order of fields is a different [version](crate::OmsState) of the state. A journal with
+//! notes of another version is refused. Until the first release the version stays 1.
 
 use crate::state::filter::OrderFilter;
 use crate::state::orders::rejected::RejectedTerms;
@@ -754,7 +754,7 @@ pub(crate) enum Outgoing<'a> {
     Status(Number),
     /// A status request for all open orders of the line.
     MassStatus {
-        /// The time of the request, in nanoseconds since 1970, which is its MassStatusReqID(584).
+        /// Time of the request in nanoseconds since 1970, sent as MassStatusReqID(584).
         at: i64,
     },
     /// A cancel of an order that is closed in the OMS and open at the venue.

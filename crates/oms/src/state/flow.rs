@@ -128,7 +128,7 @@ impl<const N: usize> Window<N> {
 const TENTH: i64 = 100_000_000;
 const SECOND: i64 = 1_000_000_000;
 
-/// Flow counters of a scope. Each check reads the sums, so they are kept close together in memory.
+/// Flow counters of a scope. The sums are close together in memory, because each check of an order reads them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[repr(C)]
 pub(crate) struct Flow {
@@ -195,7 +195,7 @@ fn is_over(at: i64, then: i64) -> bool {
     at.saturating_sub(then) >= SECOND
 }
 
-/// New orders by content, where identical orders are limited: at least the orders of the last second.
+/// Recent new orders by content, to count identical orders. At least the orders of the last second are included.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
     pub is_on: bool,
@@ -210,7 +210,7 @@ pub(crate) struct RecentOrder {
     pub(crate) at: i64,
     /// Hash of the order's content.
     pub(crate) hash: u64,
-    /// Number of the identical order before this one; the number of no order for the first.
+    /// Number of the previous identical order. For the first of the identical orders, a number that no order has.
     pub(crate) before: u64,
 }
 
@@ -225,12 +225,12 @@ pub(crate) struct Content {
 }
 
 impl Recent {
-    /// Maximum number of orders that are removed per message. After a burst, all orders of a second may have to be
-    /// removed.
+    /// Maximum number of orders that are removed per message. It spreads the work after a burst, when all orders of a
+    /// second must be removed.
     const FORGOTTEN: usize = 4;
 
-    /// Number of identical orders within the last second. While the list has at most `enough` identical orders, older
-    /// ones among these may count too.
+    /// Number of identical orders within the last second. If the list has at most `enough` identical orders, orders
+    /// older than a second may be included.
     pub(crate) fn count(&self, at: i64, hash: u64, enough: u64) -> u64 {
         let Some(content) = self.contents.find(mixed(hash), |it| it.hash == hash) else {
             return 0;

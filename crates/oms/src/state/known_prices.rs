@@ -1,7 +1,7 @@
 //! Market prices, and the times at which held orders expire.
 //!
-//! Prices are not part of the state: they are unknown after a start, and after the session that provides them
-//! disconnects. Only the events that they trigger are recorded.
+//! Prices are not part of the state. They are unknown after a start, and after the session that provides them
+//! disconnects. Only the events that prices trigger are in the journal.
 
 use alloc::collections::{BTreeSet, VecDeque};
 
@@ -24,7 +24,7 @@ pub(crate) struct AcceptedTerms {
 }
 
 impl AcceptedTerms {
-    /// Whether the order stays at the OMS for now.
+    /// Whether the order is not sent to a venue for now: it has a condition, or it is a parent order.
     pub(crate) fn stays(&self) -> bool {
         self.condition.is_some() || self.is_parent()
     }

@@ -1,4 +1,5 @@
-//! Requests for all orders of a line that venues are answering, and the part of an answer that a report is.
+//! OrderMassStatusRequests(AF) for all orders of a line, while the venue answers them, and what a report says about its
+//! place in the answer.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -9,11 +10,11 @@ use fixwire_protocol::{Message, value};
 use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 
-/// A request that a venue is answering.
+/// An OrderMassStatusRequest(AF) that a venue is answering.
 #[derive(Debug)]
 pub(crate) struct MassQuestion {
     pub line: SessionNo,
-    /// MassStatusReqID(584): the time at which it was sent.
+    /// MassStatusReqID(584): the time at which the request was sent.
     pub id: i64,
     /// Time until which the venue may be silent.
     pub due: i64,
@@ -26,7 +27,7 @@ pub(crate) struct MassQuestion {
     pub listed: BTreeSet<Number>,
 }
 
-/// The requests of all lines; derived from the state.
+/// The OrderMassStatusRequests(AF) of all lines; derived from the state.
 #[derive(Debug, Default)]
 pub(crate) struct MassQuestions {
     /// Lines on which the request is to be sent.
@@ -34,10 +35,10 @@ pub(crate) struct MassQuestions {
     pub asked: Vec<MassQuestion>,
 }
 
-/// The part of a mass status answer that a report gives.
+/// What a report says about the answer to an OrderMassStatusRequest(AF) that it belongs to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MassReport {
-    /// MassStatusReqID(584) as a number; 0 when the id is not one of the OMS.
+    /// MassStatusReqID(584) as a number; 0 for an id that the OMS has not made, `None` for a report without an id.
     pub id: Option<i64>,
     pub total: Option<u64>,
     pub is_last: bool,

@@ -78,7 +78,7 @@ impl Standing {
     /// not one after another.
     pub(crate) fn fetch(&self, at: i64) {
         let limits = self.limits.values().map_or(0, |(_, limits)| {
-            // A cache line holds four of them.
+            // A cache line holds four limits.
             limits.iter().step_by(4).fold(0, |all, limit| all ^ limit)
         });
         let flow = self.flow.as_ref().map_or(0, |flow| flow.fetch(at));
@@ -119,8 +119,8 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
-    /// Profit of today in units of price times quantity: the amount sold minus the amount bought, plus the change in
-    /// value of the position since the day before.
+    /// Profit of today, in units of price times quantity. It is the amount sold minus the amount bought, plus the
+    /// change in value of the position since the day before.
     pub fn gained(&self) -> Amount {
         let now = &self.position;
         let net = now.net();
@@ -188,9 +188,9 @@ pub(crate) struct Session {
     pub ready: bool,
     /// Presence of the client, if the session is a client's.
     pub client: Presence,
-    /// The last MsgSeqNum received, and the last sent, over TMP.
+    /// MsgSeqNum of the last message received and of the last message sent, over TMP.
     pub link: (u32, u32),
-    /// Values in requests over TMP, of this client or on this line.
+    /// Values of requests over TMP: those of a client, or those of a line.
     pub marks: RequestMarks,
     pub standing: Standing,
 }
@@ -545,8 +545,8 @@ impl OmsState {
         }
     }
 
-    /// The scopes of an order, the widest first, with usage and limits. [`each_standing`](Self::each_standing) changes
-    /// the standings of the same scopes.
+    /// The usage and limits of the scopes of an order, the widest scope first. [`each_standing`](Self::each_standing)
+    /// changes the usage of the same scopes.
     pub(crate) fn standings(&self, party: Party) -> Standings<'_> {
         let mut all = Standings::new(self, party);
         self.find_standing(party, all.holding, |scope, standing| {
@@ -556,8 +556,8 @@ impl OmsState {
         all
     }
 
-    /// The first `Some` that the scopes of an order give, the widest scope first; `holding` is the scope of its account
-    /// in its instrument.
+    /// Calls a function for the scopes of an order, the widest scope first, and returns its first `Some`. `holding` is
+    /// the scope of the order's account in the order's instrument.
     #[inline(always)]
     pub(crate) fn find_standing<'a, T>(
         &'a self,
@@ -593,7 +593,7 @@ impl OmsState {
         found
     }
 
-    /// Fetches from memory what the controls will read of an account.
+    /// Fetches from memory what the controls will read about an account.
     pub(crate) fn fetch(&self, account: AccountNo, at: i64) {
         if let Some(known) = self.accounts.get(account) {
             known.standing.fetch(at.max(self.time));
@@ -606,7 +606,7 @@ impl OmsState {
         self.standing(scope)?.limits.get(control)
     }
 
-    /// The last limit of a control at a scope that the file set.
+    /// The limit of a control at a scope, as the limits file last set it.
     pub(crate) fn filed(&self, scope: Scope, control: RiskControl) -> Option<i128> {
         self.standing(scope)?.limits.filed(control)
     }

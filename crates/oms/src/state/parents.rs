@@ -6,7 +6,8 @@
 //!   child 19    quantity  300 =              open 300
 //! ```
 //!
-//! A parent is never sent to a venue. It reserves only what its children do not hold, so that each quantity counts once.
+//! A parent is never sent to a venue. It reserves only the quantity that its children do not hold, so that each
+//! quantity counts once.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -53,7 +54,7 @@ impl Parent {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Families {
     pub(crate) parents: BTreeMap<Number, Parent>,
-    // Derived from these:
+    // Derived from the fields above:
     /// The parent of each child.
     pub(crate) parent_of: BTreeMap<Number, Number>,
     /// Number of open parents of each session.
@@ -111,7 +112,7 @@ impl Families {
         *self.open.entry(session).or_default() += 1;
     }
 
-    /// Makes an order a child of a parent; `None` when the parent is not in memory or the order is a child already.
+    /// Makes an order a child of a parent; `None` when the parent is not in memory, or the order already is a child.
     pub fn link(&mut self, child: Number, parent: Number) -> Option<()> {
         let of = self.parents.get_mut(&parent)?;
         if child <= parent || self.parent_of.contains_key(&child) {
@@ -122,14 +123,14 @@ impl Families {
         Some(())
     }
 
-    /// Changes the quantity that a child has taken over from `old` to `new`.
+    /// Records that the quantity that a child has taken over changes from `old` to `new`.
     pub fn hold(&mut self, parent: Number, old: Quantity, new: Quantity) {
         if let Some(parent) = self.parents.get_mut(&parent) {
             parent.held = parent.held.saturating_sub(old).saturating_add(new);
         }
     }
 
-    /// Gives the quantities that children of some parents have taken over more decimals.
+    /// Rescales the held quantities of some parents, whose instrument gets more decimals.
     pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, by: Rescale) {
         for (_, parent) in self.parents.iter_mut().filter(|(order, _)| is_its(**order)) {
             by.quantity(&mut parent.held);
@@ -172,8 +173,8 @@ impl Families {
         }
     }
 
-    /// Completes the families of a checkpoint; `None` when orders and families do not fit each other. `held` is the
-    /// quantity that an order may still fill.
+    /// Completes the families of a checkpoint; `None` when the orders and the families contradict each other. `held`
+    /// gives the quantity that an order may still fill.
     pub fn complete(&mut self, orders: &Orders, held: impl Fn(Number) -> Quantity) -> Option<()> {
         for (number, parent) in &mut self.parents {
             let order = orders.get(*number)?;

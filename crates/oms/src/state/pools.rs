@@ -97,7 +97,7 @@ impl Pools {
         self.forms.get(pool)?.as_ref()
     }
 
-    /// The pool of an order: its user's pool, or else its line group's pool.
+    /// The pool of an order: the pool of its user, or if the user has none, the pool of its line group.
     pub(crate) fn of(&self, session: SessionNo, group: Option<usize>) -> Option<PoolNo> {
         let of_session = self.of_session.get(session).copied().flatten();
         of_session.or_else(|| self.of_group.get(group?).copied().flatten())

@@ -4,7 +4,7 @@ use crate::state::tally::Tally;
 use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::value::{Effect, OrderType, Price, Quantity, Side, TimeInForce};
 
-/// An order to be checked: a new order, or an order as it is after its replace.
+/// An order that is to be checked: a new order, or an order with the terms of its replace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proposal {
     pub session: SessionNo,
@@ -17,9 +17,9 @@ pub(crate) struct Proposal {
     /// OrderQty(38), including the filled quantity.
     pub quantity: Quantity,
     pub filled: Quantity,
-    /// Usage of the order before the request; for a new order nothing.
+    /// Usage of the order before the request; zero for a new order.
     pub counted: Tally,
-    /// Price at which value is reserved before the request; 0 for a new order.
+    /// Price at which the order's value was reserved before the request; 0 for a new order.
     pub held_at: Price,
     /// OrderQty(38) before the request; 0 for a new order.
     pub held: Quantity,

@@ -21,7 +21,7 @@ pub enum QuoteSide {
 }
 
 impl Order {
-    /// The number of the bid of the order's quote, by which the quote is known; `None` if it belongs to no quote.
+    /// The number of the bid of the order's quote, which identifies the quote; `None` if the order belongs to no quote.
     #[must_use]
     pub fn quote(&self) -> Option<Number> {
         match self.quote_side {
@@ -50,7 +50,7 @@ pub(crate) struct KnownQuote {
     pub instrument: InstrumentNo,
     /// QuoteID(117).
     pub id: Text,
-    /// Number of its orders that are in memory.
+    /// Number of orders of the quote that are in memory.
     pub(crate) orders: u8,
 }
 
@@ -145,7 +145,7 @@ impl Quotes {
         if self.current.get(&key) != Some(&bid) {
             return;
         }
-        // An earlier quote whose sides are still open becomes the last one again, as when a checkpoint is read.
+        // The latest earlier quote of the same key becomes the last one again, as it would after a checkpoint is read.
         let is_its = |quote: &KnownQuote| (quote.session, quote.account, quote.instrument) == key;
         let mut earlier = self.all.iter().rev();
         match earlier.find(|(_, quote)| is_its(quote)) {

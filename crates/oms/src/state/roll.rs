@@ -1,4 +1,4 @@
-//! The end of a trading day: which orders end with it, and whose end the venues have not confirmed.
+//! The end of a trading day: the orders that end with the day, and the orders whose end the venues have not confirmed.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -25,7 +25,7 @@ pub(crate) struct Roll {
     pub until: i64,
     /// Orders whose end is awaited.
     pub awaited: Vec<Number>,
-    /// Whether the OMS has just started: then it also waits for the lines to log on.
+    /// Whether the OMS has just started. Then the roll also waits until the lines log on.
     pub at_start: bool,
     /// Whether the remaining orders are being closed.
     pub closing: bool,
@@ -52,13 +52,15 @@ impl RollCause {
     }
 }
 
-/// Whether an order is at a venue and ends with the trading day that is being closed.
+/// Whether an order is at a venue, and ends with the trading day that the roll closes.
 pub(crate) fn ends_with_day(state: &OmsState, order: &Order) -> bool {
     state.next_day.is_some_and(|day| is_live(order, day))
 }
 
-/// Whether the venue has, or may have, an order that ends before this day. Not an order placed elsewhere, which the OMS
-/// may not cancel, and not an order with missing fills, which has ended according to the venue.
+/// Whether the venue has, or may have, an order that ends before this day.
+///
+/// Orders placed elsewhere are excluded, because the OMS may not cancel them. Orders with missing fills are excluded
+/// too, because the venue has already reported their end.
 pub(crate) fn is_live(order: &Order, day: u32) -> bool {
     order.ends_before(day)
         && !order.state.is_unsent()

@@ -38,7 +38,7 @@ pub fn scope_name(state: &OmsState, scope: Scope) -> String {
 pub(crate) fn reason_text(state: &OmsState, reason: &Reason, scales: Scales) -> Sentence {
     let mut text = Sentence::new();
     let why = reason.why;
-    // A text that is too long is cut; no other error is possible.
+    // The only possible error is a text that is too long, which is cut.
     let _ = write_reason(&mut text, state, reason, why, scales);
     text
 }
@@ -147,7 +147,7 @@ fn write_reason(
     };
     let (value, limit) = (figure(reason.value, digits), figure(reason.limit, digits));
     match why {
-        // The price was refused when it was read: its value in units of the instrument is unknown.
+        // The price was refused when it was read, so its value in units of the instrument is unknown.
         Why::Tick if reason.limit == 0 => {
             write!(text, " (more than {} decimals)", scales.price)
         }

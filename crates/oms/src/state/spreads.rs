@@ -1,13 +1,13 @@
-//! Spreads: symbols of two legs that are traded as one, and what the legs of their orders have filled.
+//! Spreads: symbols that trade two legs as one. For each order of a spread, the state also has the fills of the legs.
 //!
 //! ```text
 //!   JUN-MAR = buy 1 JUN, sell 1 MAR      order 17: buy 10 JUN-MAR, 4 filled
 //!   leg JUN: filled 4, exposed to buy 6     leg MAR: filled 3, exposed to sell 7
 //! ```
 //!
-//! An order of a spread counts in sets. The exposure of a leg is the quantity that the order may still fill, and the
-//! quantity that it has filled without a report of the leg, times the ratio of the leg. The exposure counts as what
-//! open orders may add to the position.
+//! The OrderQty(38) of a spread is a number of sets. The exposure of a leg is the quantity that open orders may add to
+//! the position of the leg. It is the sets that the order may still fill, plus the sets that are filled without a
+//! report of the leg, times the ratio of the leg.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -53,8 +53,8 @@ impl SpreadLeg {
 }
 
 bytes! {
-    /// How a venue reports the legs of an order. The first fill of a leg decides, so that a leg that is reported in
-    /// both ways counts once.
+    /// How a venue reports the legs of an order. The first fill of a leg decides, so that a leg that the venue reports
+    /// in both ways counts once.
     #[derive(Default)]
     LegSource {
         /// No fill of a leg was reported.
@@ -79,7 +79,7 @@ pub struct OrderLegs {
     pub(crate) source: LegSource,
     /// Time since which the fills of the legs differ from the fills of the spread; 0 when they do not differ.
     pub(crate) since: i64,
-    /// Whether an event has reported that they differ.
+    /// Whether an event has reported that the fills of the legs differ from the fills of the spread.
     pub(crate) is_reported: bool,
 }
 
@@ -97,8 +97,8 @@ pub(crate) struct Spreads {
     pub(crate) fills: LegFills,
 }
 
-/// The number of a leg's execution among the fills of its order, since a venue may use the same ExecID(17) for the
-/// spread and its legs.
+/// The key of a leg's execution among the fills of its order. It differs from the key of the spread's execution,
+/// because a venue may use the same ExecID(17) for both.
 pub(crate) fn leg_exec(exec: u64, instrument: InstrumentNo) -> u64 {
     mixed(exec ^ mixed(u64::from(instrument.place()) + 1))
 }
@@ -193,7 +193,7 @@ impl Spreads {
         }
     }
 
-    /// Records that an event has reported the difference between an order's fills and the fills of its legs.
+    /// Records that an event has reported that the fills of an order differ from the fills of its legs.
     pub fn reported(&mut self, order: Number) -> Option<()> {
         let legs = self.orders.get_mut(&order)?;
         legs.is_reported = true;

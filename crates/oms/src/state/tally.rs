@@ -12,7 +12,7 @@ pub struct Tally {
     pub buying: Quantity,
     /// Quantity that open orders may still sell.
     pub selling: Quantity,
-    /// Value of both quantities at the prices at which they are reserved, in 10^-9.
+    /// Value of the quantities to buy and to sell, at the prices at which they are reserved, in 10^-9.
     pub reserved: Amount,
     /// Value traded today, bought and sold, in 10^-9.
     pub traded: Amount,
@@ -90,13 +90,13 @@ impl Tally {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Difference {
     unanswered: i64,
-    /// Whether any of the next four values is not 0.
+    /// Whether any of the next four fields is not 0.
     size: bool,
     orders: i64,
     buying: i64,
     selling: i64,
     reserved: Amount,
-    /// Whether any of the next two values is not 0.
+    /// Whether any of the next two fields is not 0.
     day: bool,
     traded: Amount,
     gained: Amount,
@@ -163,7 +163,7 @@ impl Position {
         *amount = amount.saturating_add(worth);
     }
 
-    /// Takes a fill back. A fill of an earlier day is undone by an opposite trade of today.
+    /// Takes back a fill. A fill of an earlier day is undone by an opposite trade of today.
     pub(crate) fn undo(
         &mut self,
         buys: bool,

@@ -16,8 +16,8 @@ use crate::values::value::{Amount, Price, Quantity};
 const MOST: Amount = 10_i128.pow(30);
 
 impl OmsState {
-    /// A quantity of a message in units of an instrument; `None` without a quantity, or if it is no multiple of the
-    /// unit.
+    /// A quantity of a message in units of an instrument; `None` without a quantity, or if the quantity is not a
+    /// multiple of the unit.
     #[inline]
     pub(crate) fn units(
         &self,
@@ -61,8 +61,8 @@ impl OmsState {
         self.worth(instrument, price, quantity).unwrap_or(MOST)
     }
 
-    /// Value of a profit or loss of an instrument, rounded away from zero. Saturates at the largest amount; a
-    /// saturated loss cannot be offset by profits elsewhere.
+    /// Value of a profit or loss of an instrument, rounded away from zero. A profit above 10^30 counts as 10^30. A
+    /// larger loss counts as 1,000 times that amount, so that profits elsewhere cannot offset it.
     pub(crate) fn gain(&self, instrument: InstrumentNo, amount: Amount) -> Amount {
         let beyond = if amount < 0 { -1_000 * MOST } else { MOST };
         self.money(instrument, amount).unwrap_or(beyond)
@@ -81,7 +81,7 @@ impl OmsState {
         };
         let known = self.instruments.get(instrument)?;
         let amount = amount.checked_mul(i128::from(known.worth))?;
-        // 10^-scale of price and of quantity, and 10^-6 of the value of a unit, become 10^-9.
+        // The unit 10^-scale of price times quantity, with 10^-6 of the instrument's value, becomes 10^-9.
         let scale = known.scale + known.quantity_scale;
         let amount = if scale <= 3 {
             amount.checked_mul(TENS[usize::from(3 - scale)].into())?
@@ -92,7 +92,7 @@ impl OmsState {
         (amount.abs() <= MOST).then_some(amount)
     }
 
-    /// Usage of an order with its pending request: the larger of the usage before the request and after it.
+    /// Usage of an order with its pending request: the larger of the usage before the request and the usage after it.
     #[must_use]
     pub fn counted(&self, order: &Order, request: Option<&Request>) -> Tally {
         if !self.breaks.is_empty()
@@ -120,8 +120,8 @@ impl OmsState {
         }
     }
 
-    /// The usage that a replace of an order takes the place of: the larger of the order's own usage and the usage
-    /// according to the venue. Quantity that a bust may take back stays counted.
+    /// The usage of an order that a replace will replace: the larger of the order's own usage and the usage according
+    /// to the venue. A quantity that a bust may take back is not included, since it stays counted.
     pub(crate) fn counted_before(&self, order: &Order) -> (Tally, Quantity, Price) {
         if !self.breaks.is_empty()
             && let Some(more) = self.breaks.exposure(order.number)

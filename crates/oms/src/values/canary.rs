@@ -9,7 +9,7 @@
 pub enum OmsPlantedFault {
     /// Every fifth event is applied but not journalled.
     SkipNote = 1,
-    /// A final state that waits for fills is dropped.
+    /// The OMS forgets the final state of an order that waits for missing fills.
     DropPended,
     /// An unknown order is sent again after a reconnect, without asking the venue for its status.
     ResendUnknown,
@@ -23,9 +23,9 @@ pub enum OmsPlantedFault {
     CountTwice,
     /// A price inquiry is sent twice.
     InquireTwice,
-    /// A fill of a leg that is reported again counts again.
+    /// A fill of a leg counts twice when the venue reports it twice.
     LegTwice,
-    /// A report of a venue that differs from its order raises no break.
+    /// A venue's report that differs from the state of the order raises no break.
     MissBreak,
 }
 

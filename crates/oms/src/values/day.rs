@@ -7,7 +7,7 @@ use fixwire_protocol::{Nanos, Timestamp};
 
 /// The date in UTC, such as 20261122.
 pub(crate) fn date(at: Timestamp) -> u32 {
-    // Days since 1970-01-01 as a civil date: eras of 400 years that begin in March.
+    // Converts days since 1970-01-01 to a civil date, in eras of 400 years that begin in March.
     let days = at.0.div_euclid(86_400_000_000_000) + 719_468;
     let era = days.div_euclid(146_097);
     let day = days.rem_euclid(146_097);

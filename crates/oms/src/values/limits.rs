@@ -141,8 +141,8 @@ impl fmt::Display for RiskControl {
 }
 
 impl RiskControl {
-    /// Whether an order needs a limit of this control at one of its scopes at least; other controls apply only where a
-    /// limit is set.
+    /// Whether every order must have a limit of this control at one or more of its scopes. Other controls apply only
+    /// where a limit is set.
     #[must_use]
     pub const fn is_required(self) -> bool {
         self.index() <= Self::Short.index()
@@ -181,7 +181,8 @@ impl RiskControl {
 pub struct RiskLimits {
     /// The current limits.
     pub(crate) values: Values,
-    /// The last limits that the file has set: a limit of an operator is valid until the file changes it.
+    /// The limits as the limits file last set them. A limit that an operator sets is valid until the file changes that
+    /// limit.
     pub(crate) filed: Values,
     /// The trading state.
     pub trading: Trading,

@@ -50,7 +50,7 @@ impl<T> Slab<T> {
 
     fn add_chunk(&mut self) {
         self.chunks.push(Vec::with_capacity(CHUNK));
-        // So that freeing a value later needs no allocation.
+        // Reserves room for all slots, so that freeing a value later needs no allocation.
         self.free.reserve(self.chunks.len() * CHUNK);
     }
 
@@ -98,7 +98,7 @@ impl<T> Slab<T> {
     }
 }
 
-/// Consecutive numbers are spread by multiplication.
+/// Spreads consecutive numbers by multiplication.
 pub(crate) fn mixed(number: u64) -> u64 {
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed ^ (mixed >> 32)

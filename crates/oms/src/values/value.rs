@@ -190,7 +190,7 @@ bytes! {
 }
 
 bytes! {
-    /// PositionEffect(77). A small letter: the venue gets PositionEffect although positions of the symbol net.
+    /// PositionEffect(77). In a small letter, the positions of the symbol net, but the venue gets PositionEffect.
     Effect {
         /// PositionEffect is missing: the opposite position is closed first.
         Netting = b'N',
@@ -381,7 +381,8 @@ impl Text {
     /// The text without bytes.
     pub const EMPTY: Self = Self(Inner::Short(0, [0; Self::SHORT]));
 
-    /// A text of these bytes, at most [`MAX`](Self::MAX): no checkpoint with a longer one can be read.
+    /// A text of these bytes, of which there are at most [`MAX`](Self::MAX): a checkpoint with a longer text cannot be
+    /// read.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         let mut short = [0; Self::SHORT];

@@ -31,8 +31,8 @@ pub struct OperatorVerb<V: 'static> {
     pub(crate) is_free: bool,
 }
 
-/// Defines an enum of verbs and the table of these verbs. An entry has the help, the name, the arguments and the right;
-/// `free` says that the verb checks its arguments itself.
+/// Defines an enum of verbs and their table. An entry has the help, the name, the arguments and the right; with `free`,
+/// the verb checks its arguments only when it is carried out.
 macro_rules! verbs {
     (@is_free) => { false };
     (@is_free free) => { true };

@@ -100,7 +100,7 @@ impl OmsState {
         Some(())
     }
 
-    /// Handles that a break of an order is closed.
+    /// Allows a closed order to leave memory once it has no open break.
     fn unbroken(&mut self, order: Number) {
         if !self.is_open(order) && !self.breaks.has_open(order) {
             self.orders.may_go(order);
@@ -123,7 +123,7 @@ impl OmsState {
         let (order, kind) = (found.order, found.kind);
         self.change(order, |state, place| {
             if kind == BreakKind::FillsMissing && !venue {
-                // The end of the order no longer waits for these fills.
+                // A final state of the order no longer waits for the missing fills.
                 let order = state.orders.at_mut(place)?;
                 let filled = order.filled;
                 if let Some(pended) = &mut order.pended {
@@ -176,7 +176,7 @@ impl OmsState {
             };
             let order = state.orders.at_mut(place)?;
             (order.filled, order.paid, order.state) = (filled, paid, next);
-            // For a spread, the legs were traded.
+            // For a spread, the fill traded the legs.
             if state.spreads.legs(instrument).is_some() {
                 return Some(());
             }
@@ -185,8 +185,8 @@ impl OmsState {
         })
     }
 
-    /// Applies a decision whether a fill of an unknown order counts: unless the venue is right, the fill is taken out
-    /// of the position.
+    /// Applies a decision on a fill of an unknown order. Unless the decision is that the venue is right, the fill is
+    /// taken out of the position.
     pub(crate) fn stray_settled(&mut self, number: u64, venue: bool) -> Option<()> {
         let stray = self.strays.remove(number)?;
         if !venue {

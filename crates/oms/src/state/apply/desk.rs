@@ -75,7 +75,7 @@ impl OmsState {
                 let order = state.orders.at_mut(place)?;
                 (order.quantity, order.price) = (quantity, price);
                 if order.kind.has_price() {
-                    // The value of a spread's order is reserved at the prices of the legs.
+                    // The value of an order for a spread is reserved at the prices of the legs.
                     let least = match state.spreads.legs(order.instrument) {
                         Some(_) => order.hold,
                         None => 0,
@@ -141,7 +141,7 @@ impl OmsState {
         }
     }
 
-    /// Whether an event sets a position that is as the event says.
+    /// Whether an event sets a position, and the old position in the event is the position in the state.
     fn is_of_position(&self, event: &SetupEvent<'_>) -> bool {
         let SetupEvent::PositionSet {
             account,
@@ -182,7 +182,7 @@ impl OmsState {
             gained,
             ..Tally::default()
         };
-        // No session made this profit.
+        // The profit belongs to no session.
         let party = Party {
             session: None,
             account: Some(account),
@@ -221,8 +221,10 @@ impl OmsState {
         Some(())
     }
 
-    /// Handles a fill on a line. If fills of the line are copied, its copy is awaited. If the order was placed
-    /// elsewhere, the fill does not count a second time.
+    /// Handles a fill on a line.
+    ///
+    /// If a drop copy session reports the fills of the line, the copy of this fill is awaited. If the order was placed
+    /// elsewhere, the ExecID(17) is recorded, so that the fill counts once.
     #[cold]
     pub(crate) fn fill_heard(&mut self, place: Place, exec: u64, fill: FillTerms) {
         let Some(order) = self.orders.at(place) else {

@@ -1,11 +1,11 @@
-//! When the fills of an event were made: what a position of an earlier moment includes depends on it.
+//! The time at which the fill of an event was made. It decides whether a position of an earlier time includes the fill.
 
 use crate::state::event::{
     BreakEvent, LifecycleEvent, OrderEvent, SpreadEvent, StrayEvent, UndoEvent,
 };
 use crate::values::value::Number;
 
-/// When the fill, bust or correction of an event was made.
+/// The time at which the fill, bust or correction of an event was made.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum FillTime {
     /// At TransactTime(60), or when it was received if the report has none; in nanoseconds since 1970.
@@ -14,7 +14,8 @@ pub(crate) enum FillTime {
     Unknown,
 }
 
-/// When the fill of an event that was received at this time was made; `None` for an event that is about no fill.
+/// The time at which the fill of an event was made, for an event received at `received`; `None` if the event is not
+/// about a fill.
 #[inline]
 pub(crate) fn fill_time(event: &OrderEvent<'_>, received: i64) -> Option<FillTime> {
     let made = |at: i64| Some(FillTime::At(if at == 0 { received } else { at }));
@@ -52,7 +53,7 @@ pub(crate) fn fill_time(event: &OrderEvent<'_>, received: i64) -> Option<FillTim
     }
 }
 
-/// Whether an event may be about a fill: all others need no further look.
+/// Whether an event may be about a fill. All other events need no further check.
 #[inline]
 pub(crate) fn may_be_of_fill(event: &OrderEvent<'_>) -> bool {
     matches!(
@@ -81,14 +82,14 @@ pub(crate) fn traded(event: &OrderEvent<'_>) -> Option<Number> {
     }
 }
 
-/// Whether a fill that was received at this time was, or may have been, made more than a second before: a position of
-/// an earlier moment may include it.
+/// Whether a fill was made more than a second before it was received at `received`, or may have been. A position of an
+/// earlier time may include such a fill.
 pub(crate) fn is_dated_back(event: &OrderEvent<'_>, received: i64) -> bool {
     const SECOND: i64 = 1_000_000_000;
     match fill_time(event, received) {
         Some(FillTime::At(at)) => at < received.saturating_sub(SECOND),
         Some(FillTime::Unknown) => true,
-        // The fill that follows has no time.
+        // The next event, a fill that an operator entered, has no time.
         None => matches!(
             event,
             OrderEvent::Order(LifecycleEvent::ReportEntered { .. })

@@ -6,7 +6,7 @@ use crate::state::orders::transition::Transition;
 use crate::values::units::MOST;
 
 impl OmsState {
-    /// Applies the terms that a venue has set for an order, by a pending request or without one.
+    /// Applies the terms that a venue has set for an order, with or without a pending request.
     #[cold]
     pub(crate) fn set_terms(&mut self, event: &LifecycleEvent<'_>) -> Option<()> {
         let LifecycleEvent::TermsSet {
@@ -44,7 +44,7 @@ impl OmsState {
             }
             let order = state.orders.at_mut(place)?;
             (order.quantity, order.price, order.current) = (quantity, price, current);
-            // The value of a spread's order is reserved at the prices of the legs.
+            // The value of an order for a spread is reserved at the prices of the legs.
             let of_legs = state.spreads.legs(order.instrument).map(|_| order.hold);
             match &closed {
                 Some(closed) => order.hold = price.saturating_abs().max(closed.hold),

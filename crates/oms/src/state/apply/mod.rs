@@ -35,14 +35,14 @@ impl OmsState {
         self.used_execs.has(exec)
     }
 
-    /// Whether such a fill was reported the day before.
+    /// Whether a fill with this hash, of an order that is not in memory, was reported the day before.
     #[must_use]
     pub fn had_stray(&self, exec: u64) -> bool {
         self.used_execs.had(exec)
     }
 
-    /// Applies the next event. An event that does not fit the state, which journals of the OMS never contain, is
-    /// counted and otherwise ignored; returns false for such an event.
+    /// Applies the next event; returns false for an event that does not fit the state. The journals of the OMS never
+    /// contain such an event: it is counted and otherwise ignored.
     pub fn apply(&mut self, at: i64, event: &OrderEvent<'_>) -> bool {
         self.time = self.time.max(at);
         self.events += 1;
@@ -209,8 +209,8 @@ impl OmsState {
         Some(())
     }
 
-    /// Sets the decimals and the value of an instrument, and values its open orders again. Decimals never decrease;
-    /// prices and quantities are rescaled when they increase.
+    /// Sets the decimals and the value of an instrument, and values its open orders again. Decimals never decrease.
+    /// When they increase, prices and quantities are rescaled.
     fn set_instrument(&mut self, index: InstrumentNo, scales: Scales, worth: u64) -> Option<()> {
         self.instruments.get(index)?;
         let by = Rescale::between(self.scales(index), scales)?;
@@ -275,7 +275,7 @@ impl OmsState {
         for ((session, account, old), (.., new)) in before.iter().zip(&after) {
             self.count(Party::new(*session, *account, index), old, new);
         }
-        // It is unknown which session made this profit.
+        // The profit cannot be assigned to a session.
         let tally = |gained| Tally {
             gained,
             ..Tally::default()
@@ -291,7 +291,7 @@ impl OmsState {
         Some(())
     }
 
-    /// The quantities of a leg that orders of spreads may still trade: account, leg, side and quantity.
+    /// The leg quantities that spread orders may still trade: account, leg, side and quantity.
     fn exposed_legs(&self, index: InstrumentNo) -> Vec<(AccountNo, SpreadLeg, Side, Quantity)> {
         let orders = self.spreads.orders.iter().filter_map(|(number, of)| {
             let order = self.orders.get(*number)?;
@@ -330,7 +330,7 @@ impl OmsState {
             }))
     }
 
-    /// Handles a disconnected session to a venue: only the venue knows the state of what was in flight.
+    /// Handles the disconnect of a session to a venue: only the venue knows the state of requests in flight.
     fn line_down(&mut self, line: SessionNo) -> Option<()> {
         self.sessions.get_mut(line)?.ready = false;
         self.orders.lose(line);

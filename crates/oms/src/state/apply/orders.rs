@@ -221,8 +221,8 @@ impl OmsState {
                 self.change(number, |state, _| {
                     let declined = state.orders.remove_request(request)?;
                     let is_given_up = matches!(reason.why, Why::NotReceived | Why::GaveWay);
-                    // The fields of the replace stay: the order gets them if the venue carries the replace out after
-                    // all.
+                    // The carried fields of the replace stay in memory, because the venue may still carry the replace
+                    // out. The order then gets these fields.
                     let forgotten = match is_given_up && declined.kind == RequestKind::Replace {
                         true => state.late.give_up(number, request),
                         false => Some(request),
@@ -351,8 +351,8 @@ impl OmsState {
         {
             match self.carried.marks_of(request) {
                 Some(marks) => order.marks = marks,
-                // The group of an order that waits to be sent again speaks FIX, the line that it was on TMP: its values
-                // follow from its fields anew.
+                // The order was on a line over TMP, and waits to be sent again on a line group over FIX: TMP values are
+                // computed again from the fields of the order.
                 None if order.state.is_unsent() && self.carried.differ(order.number, request) => {
                     order.marks = RequestMarks::default();
                 }
@@ -507,7 +507,7 @@ impl OmsState {
         Some(())
     }
 
-    /// Holds back the final state of an order that waits for missing fills.
+    /// Holds back the final state of an order until the missing fills arrive.
     fn pended(&mut self, event: &LifecycleEvent<'_>) -> Option<()> {
         let LifecycleEvent::Pended {
             order,
@@ -599,7 +599,7 @@ impl OmsState {
             if !state.copies.is_off() {
                 state.fill_heard(place, exec, (quantity, price));
             }
-            // For a spread, the legs are traded.
+            // For a spread, the fill trades the legs.
             if state.spreads.is_empty() || state.spreads.legs(instrument).is_none() {
                 let trade = Trade {
                     party,
@@ -675,7 +675,7 @@ impl OmsState {
         self.carry_on(place, request);
         let request = self.remove_request(request)?;
         let order = self.orders.at_mut(place)?;
-        // The venue does not have an order that was not sent.
+        // An order that was not sent has no number at the venue.
         if !is_unsent {
             order.current = request.number;
         }
@@ -685,7 +685,7 @@ impl OmsState {
             self.remade.forget(number);
         }
         let order = self.orders.at_mut(place)?;
-        // The terms that the venue sets may differ from the request.
+        // The price that the venue sets may be higher than the price of the request.
         order.hold = request.hold.max(price.saturating_abs());
         self.take_id(place, &request.id)
     }
@@ -771,7 +771,7 @@ impl OmsState {
         let tally = self.counted(&new, None);
         if self.recent.is_on {
             let hash = self.sameness(account, instrument, side, kind, quantity, price);
-            // A child does not count as identical to its parent.
+            // A child order is not counted as identical to its parent order.
             let is_child = self.families.parent_of(order).is_some();
             self.recent
                 .add(self.time, if is_child { !hash } else { hash });

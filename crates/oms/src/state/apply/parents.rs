@@ -8,8 +8,8 @@ use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::tally::Tally;
 use crate::values::value::{Amount, End, Number, Quantity};
 
-/// Quantity that a child may still trade on its side. Quantity that a bust may take back is not included: the parent
-/// does not count it as left.
+/// Quantity that a child may still trade on its own side. A quantity that a bust may take back is not included, because
+/// the parent does not count that quantity as left.
 pub(crate) fn quantity_of(tally: &Tally, buys: bool) -> Quantity {
     if buys { tally.buying } else { tally.selling }
 }
@@ -52,7 +52,7 @@ fn is_closed_by(order: &Order, event: &LifecycleEvent<'_>) -> bool {
     }
 }
 
-/// The parent of the order that an event has closed; `None` if it closed no child.
+/// The parent of the child order that an event has closed; `None` if the event closed no child.
 #[cold]
 pub(crate) fn of_closed(state: &OmsState, event: &OrderEvent<'_>) -> Option<Number> {
     let is_closed = |order: &Order| match *event {
@@ -87,7 +87,7 @@ pub(crate) fn of_closed(state: &OmsState, event: &OrderEvent<'_>) -> Option<Numb
     state.families.parent_of(closed.number)
 }
 
-/// The event for the parent that follows from an event of a child: a fill, or its bust or correction.
+/// The event for a parent order that follows from a fill of a child, or from the bust or correction of such a fill.
 #[cold]
 pub(crate) fn counts_for_parent(
     state: &OmsState,
@@ -164,7 +164,7 @@ fn undo_for_parent(
             let was = (was_quantity, was_price);
             (order, exec, was, (quantity, price), open, at)
         }
-        // This event is the event of the parent itself.
+        // A `ParentCorrected` is already the event of the parent.
         UndoEvent::ParentCorrected { .. } => return None,
     };
     let order = state.families.parent_of(child)?;
@@ -172,7 +172,7 @@ fn undo_for_parent(
     let event = UndoEvent::ParentCorrected {
         order,
         child,
-        // The event of the parent came right after the event of the child.
+        // The event of the parent came directly after the event of the child.
         report: fill.map_or(0, |fill| fill.report + 1),
         was_quantity: was.0,
         was_price: was.1,
@@ -193,7 +193,7 @@ impl OmsState {
                 state.families.add(number, session);
                 Some(())
             }),
-            // The order of the next event is the child.
+            // The next event accepts the child order.
             ParentEvent::ChildOf { order, parent } => {
                 let of = self.orders.get(parent)?;
                 if of.state != OrderState::Parent || order != self.last + 1 {
@@ -218,8 +218,8 @@ impl OmsState {
                     Some(())
                 })?;
                 if !self.is_open(number) {
-                    // A child was filled above its quantity: with the other children, the parent would be filled above
-                    // its own.
+                    // A child was filled above its quantity. With the other children, the parent could also be filled
+                    // above its quantity.
                     self.withdraw_children(number);
                 }
                 Some(())
@@ -244,7 +244,7 @@ impl OmsState {
         }
     }
 
-    /// The part of the usage of a parent that its children take over when they hold `more` quantity.
+    /// The part of the usage of a parent order that children take over with `more` quantity.
     pub(crate) fn released(&self, parent: &Order, more: Quantity) -> Tally {
         let now = self.counted(parent, self.orders.request_of(parent));
         let own = quantity_of(&now, parent.side.is_buy());
@@ -273,7 +273,8 @@ impl OmsState {
         })
     }
 
-    /// A new child takes over a quantity of its parent; returns the value and quantity that it counts as flow.
+    /// Takes over a quantity of the parent for a new child order; returns the value and quantity that count as flow of
+    /// the child.
     #[cold]
     pub(crate) fn child_taken(&mut self, order: Number, tally: &Tally) -> Passed {
         let before = self.reserved_above(order);
@@ -281,7 +282,7 @@ impl OmsState {
         let released = before - self.reserved_above(order);
         Passed {
             messages: 1,
-            // The parent has already counted the quantity.
+            // The quantity already counted as flow of the parent.
             value: (tally.reserved - released).max(0),
             ..Passed::default()
         }

@@ -64,7 +64,7 @@ impl OmsState {
         }
     }
 
-    /// The open sides of one quote, or of the last quotes of a session for each account and instrument.
+    /// The open sides of one quote. Without a quote: of the last quote of the session for each account and instrument.
     pub(crate) fn open_sides(
         &self,
         session: SessionNo,

@@ -61,7 +61,7 @@ impl OmsState {
     }
 }
 
-/// Whether the event of a reload may hold this event.
+/// Whether this event may be part of the event of a reload.
 fn is_of_settings(event: &OrderEvent<'_>) -> bool {
     matches!(
         event,

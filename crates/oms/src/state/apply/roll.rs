@@ -39,15 +39,15 @@ impl OmsState {
         }
         (self.day, self.next_day) = (Some(date), None);
         let mut ids = Ids::new(key, self.ids.len());
-        // Requests may still refer to open orders. If two orders have the same id, the id belongs to the newer order,
-        // wherever the orders are in memory.
+        // Requests may still refer to open orders. If two orders have the same ClOrdID(11), it belongs to the order
+        // with the higher number.
         let open = self.orders.iter().filter(|order| order.state.is_open());
         let mut open: Vec<&Order> = open.collect();
         open.sort_unstable_by_key(|order| order.number);
         for order in open {
             ids.add(order.session, order.id.bytes(), order.number);
             let request = self.orders.request_of(order);
-            // Cancels of the OMS have no ClOrdID(11) of a client.
+            // A cancel that the OMS itself sends has no ClOrdID(11) of a client.
             if let Some(request) = request.filter(|it| !it.id.bytes().is_empty()) {
                 ids.add(order.session, request.id.bytes(), order.number);
             }

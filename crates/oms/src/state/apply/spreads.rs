@@ -34,8 +34,8 @@ impl OmsState {
         }
     }
 
-    /// Sets the legs of a spread. Earlier fills of its orders in memory count as fills of the legs, since no reports of
-    /// these legs will arrive.
+    /// Sets the legs of a spread. Earlier fills of the spread's orders in memory count as fills of the legs, since no
+    /// reports of those legs will arrive.
     fn spread_set(&mut self, event: &SpreadEvent<'_>) -> Option<()> {
         let SpreadEvent::SpreadLegs {
             index,
@@ -166,8 +166,8 @@ impl OmsState {
         }
     }
 
-    /// Counts the exposure of the legs of all orders, after a state was read; `None` when orders and legs do not fit
-    /// each other.
+    /// Counts the exposure of the legs of all orders, after a state was read from a checkpoint; `None` when the orders
+    /// and legs in the state contradict each other.
     pub(crate) fn complete_spreads(&mut self) -> Option<()> {
         if self.spreads.is_empty() {
             return self.spreads.orders().next().is_none().then_some(());

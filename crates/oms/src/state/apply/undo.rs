@@ -7,7 +7,7 @@ use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::tally::{Tally, Trade, TradeSide};
 use crate::values::value::{Price, Quantity};
 
-/// A fill that is taken back, and the execution that replaces it, which is 0 after a bust.
+/// A fill that is cancelled or corrected, and the execution that replaces the fill; 0 after a bust.
 #[derive(Clone, Copy)]
 struct Change {
     was: (Quantity, Price),
@@ -108,7 +108,7 @@ impl OmsState {
                 .paid
                 .saturating_sub(worth(was))
                 .saturating_add(worth(now));
-            // For a spread, the legs were traded.
+            // For a spread, the fill traded the legs.
             if state.spreads.legs(instrument).is_some() {
                 return Some(());
             }
@@ -127,7 +127,7 @@ impl OmsState {
         })
     }
 
-    /// The transition of an order after a bust or correction.
+    /// The transition of an order after the bust or correction of a fill.
     fn undone(all: bool, open: bool) -> Transition {
         if all {
             Transition::Fill { all }
@@ -145,7 +145,7 @@ impl OmsState {
             let all = filled >= order.quantity;
             order.state = match order.state {
                 OrderState::Parent if all => order.state.after(Transition::Fill { all })?,
-                // The parent is open again, as its child is.
+                // The parent is open again because the child is open again.
                 OrderState::Ended(crate::End::Filled) if !all && open => OrderState::Parent,
                 state => state,
             };

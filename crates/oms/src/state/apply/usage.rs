@@ -1,4 +1,4 @@
-//! What changes together with an order: the usage of its scopes, its parent, and the legs of its spread.
+//! Changes an order together with the usage of its scopes, its parent, and the legs of its spread.
 
 use crate::state::apply::parents::quantity_of;
 use crate::state::copies::ENDED;
@@ -14,8 +14,10 @@ use crate::values::scope::Scope;
 use crate::values::value::{Number, Quantity, Side};
 
 impl OmsState {
-    /// Changes an order and its usage; `change` receives the index of the order. The usage fits the order even if an
-    /// event that no OMS writes fails half-way.
+    /// Changes an order and its usage. `change` receives the index of the order.
+    ///
+    /// If `change` fails half-way, the usage is still that of the order. Only an event in a modified journal can make
+    /// it fail.
     pub(crate) fn change(
         &mut self,
         number: Number,
@@ -74,7 +76,7 @@ impl OmsState {
         Some(())
     }
 
-    /// Takes the next order number; `None` if it is not the next one, since numbers are consecutive.
+    /// Takes the next order number; `None` if `number` is another one, since order numbers are consecutive.
     pub(crate) fn number(&mut self, number: Number) -> Option<()> {
         if number != self.last + 1 {
             return None;
@@ -147,7 +149,8 @@ impl OmsState {
         }
     }
 
-    /// Handles a changed usage of an order: if it is a child, its parent reserves the rest.
+    /// Changes the usage of the parent after the usage of a child has changed: the parent reserves what its children do
+    /// not hold.
     #[cold]
     pub(crate) fn child_changed(&mut self, order: Number, old: &Tally, new: &Tally) {
         let Some(buys) = self.orders.get(order).map(|it| it.side.is_buy()) else {
@@ -200,7 +203,7 @@ impl OmsState {
         }
     }
 
-    /// Quantity of each leg that an order may still trade, if the order itself may fill `sets` more sets.
+    /// Quantity of each leg that an order of a spread may still trade, if `sets` more sets of the spread may be filled.
     pub(crate) fn exposure(
         &self,
         order: &Order,
@@ -208,7 +211,7 @@ impl OmsState {
         sets: Quantity,
     ) -> [Quantity; 2] {
         if self.families.is_parent(order.number) {
-            // The fills of its children are the fills of the legs.
+            // A parent has no fills of its own: the fills of the children trade the legs.
             return legs.map(|leg| leg.quantity(sets));
         }
         let filled = self.spreads.get(order.number).map(|of| of.filled);
@@ -255,7 +258,7 @@ impl OmsState {
         let before = holding.gained();
         holding.position.fill(buys, quantity, price, effect);
         if holding.mark == 0 && holding.opened_at == 0 {
-            // The value of the position before is unknown.
+            // The value that the position had the day before is unknown.
             holding.opened_at = price;
         }
         holding.mark = price;

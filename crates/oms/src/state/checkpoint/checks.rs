@@ -1,4 +1,4 @@
-//! Checks and completes a state that was read from a checkpoint: its parts must fit each other.
+//! Checks and completes a state that was read from a checkpoint: no part may contradict another.
 
 use fixwire_protocol::tag;
 
@@ -25,7 +25,8 @@ impl OmsState {
         (scales && fits).then_some(())
     }
 
-    /// Adds the holding of an account in an instrument; both must exist, and have no other holding together.
+    /// Adds the holding of an account in an instrument. Both must exist, and the account must have no other holding in
+    /// the instrument.
     pub(super) fn add_holding(&mut self, holding: Holding) -> Option<()> {
         let (account, instrument) = (holding.account, holding.instrument);
         self.accounts.get(account)?;
@@ -108,7 +109,8 @@ impl OmsState {
         is_known.then_some(())
     }
 
-    /// Checks that names at venues are whole fields, of sessions, instruments and accounts that exist.
+    /// Checks that names at venues consist of whole fields, and belong to sessions, instruments and accounts that
+    /// exist.
     pub(super) fn check_venue_names(&self) -> Option<()> {
         let mut lines = self.venue_names.0.iter();
         let is_known = |(line, names): (&SessionNo, &LineNames)| {

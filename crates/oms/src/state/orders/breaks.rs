@@ -1,4 +1,4 @@
-//! Differences between reports of venues and orders, which stay until both agree or an operator decides.
+//! Breaks: differences between a venue's reports and an order. A break is open until both agree or an operator decides.
 //!
 //! ```text
 //!   report that does not agree > break > OrderStatusRequest(H) --- answer or fill agrees --> closed by the OMS
@@ -6,8 +6,8 @@
 //!                                 +--- an operator: the venue is right, or we are ----------> settled
 //! ```
 //!
-//! Until then limits count the larger of both. A break that is settled stays as long as its order is in memory, so that
-//! the same word of the venue does not raise it again.
+//! While a break is open, limits count the larger quantity, that of the OMS or that of the venue. A settled break stays
+//! in memory as long as its order, so that the same report of the venue does not raise the break again.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -46,8 +46,8 @@ pub(crate) struct VenueBreak {
     pub since: i64,
     pub is_alarmed: bool,
     pub is_settled: bool,
-    /// The operator who has decided the break, and whether in favour of the venue; a second operator must make the same
-    /// decision.
+    /// The operator who has decided the break, and whether the decision is for the venue. A second operator must make
+    /// the same decision.
     pub asked_by: Option<(Text, bool)>,
 }
 
@@ -59,8 +59,9 @@ record! {
 }
 
 impl VenueBreak {
-    /// CumQty(14) of a fill that the venue counts only in part: more than the OMS had, but less than that plus the
-    /// fill. This happens when an operator has entered part of the fill before.
+    /// CumQty(14) of the report, if the venue counts the reported fill only in part: CumQty is above the quantity that
+    /// the OMS had, but below that quantity plus the fill. This happens when an operator has entered a part of the fill
+    /// before.
     pub fn counted_in_part(&self) -> Option<Quantity> {
         let before = self.total.saturating_sub(self.quantity);
         let is_doubtful = self.kind == BreakKind::NotCounted;
@@ -68,7 +69,7 @@ impl VenueBreak {
     }
 }
 
-/// Quantities of a break that limits count in addition to those of the order.
+/// What the open breaks of an order may add to the quantities and values that limits count.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Exposure {
     /// Total quantity that the order may fill.
@@ -132,7 +133,8 @@ impl VenueBreaks {
         self.open > 0 && self.of(order).next().is_some()
     }
 
-    /// The quantities that limits count in addition for an order with an open break.
+    /// What the open breaks of an order may add to the quantities and values that limits count; `None` without an open
+    /// break.
     pub fn exposure(&self, order: Number) -> Option<Exposure> {
         let mut most = None;
         for (_, found) in self.of(order) {
@@ -146,7 +148,7 @@ impl VenueBreaks {
         most
     }
 
-    /// Adds a break, or updates the values of the venue in an existing break.
+    /// Adds a break. If the break exists, updates the venue's values in it.
     pub fn put_in(&mut self, number: u64, mut new: VenueBreak) {
         let key = (new.order, new.kind.byte(), new.exec);
         let number = *self.numbers.entry(key).or_insert(number);
@@ -185,7 +187,7 @@ impl VenueBreaks {
         }
     }
 
-    /// Gives the breaks of some orders more decimals.
+    /// Rescales the breaks of some orders, whose instrument gets more decimals.
     pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, by: Rescale) {
         for found in self.all.values_mut().filter(|it| is_its(it.order)) {
             by.price(&mut found.price);

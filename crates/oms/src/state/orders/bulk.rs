@@ -6,7 +6,7 @@ use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::units::Rescale;
 
 impl Orders {
-    /// Gives prices and quantities of an instrument more decimals.
+    /// Rescales the prices and quantities of an instrument that gets more decimals.
     pub(crate) fn rescale(&mut self, instrument: InstrumentNo, by: Rescale) {
         let orders = &self.orders;
         self.requests.iter_mut().for_each(|request| {

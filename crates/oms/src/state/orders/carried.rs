@@ -14,7 +14,8 @@ use crate::values::value::Number;
 pub(crate) struct Fields {
     pub header: Box<[u8]>,
     pub body: Box<[u8]>,
-    /// Only for a replace: body fields that the replace does not have, and that its order keeps.
+    /// Only for an OrderCancelReplaceRequest(G): body fields that the client's G does not have, and that the order
+    /// keeps.
     pub kept: Box<[u8]>,
 }
 
@@ -38,12 +39,13 @@ impl Fields {
     }
 }
 
-/// Carried fields by the number of their order or request. A request is pending, or its venue may still carry it out.
-/// Most orders and requests carry no fields.
+/// Carried fields, by the number of the order or request. A request is here while it is pending, or while its venue may
+/// still carry it out. Most orders and requests carry no fields.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
     pub(crate) fields: BTreeMap<Number, Fields>,
-    /// The values that requests have over TMP because of their fields; an order itself has its values.
+    /// The TMP values of requests, computed from the fields of the request. An order has its own TMP values in
+    /// `Order::marks`.
     pub(crate) marks: BTreeMap<Number, RequestMarks>,
 }
 

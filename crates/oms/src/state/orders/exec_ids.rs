@@ -1,7 +1,7 @@
 //! ExecIDs(17) of venues that clients get as ExecID(17) of their reports.
 //!
-//! An ExecID is unique for each client: the OMS's own ones begin with [`ExecIds::OWN`] from the moment on when a venue's may be
-//! passed on, and one of a venue is passed on only when no report before or after can have it.
+//! An ExecID is unique for each client. Once ExecIDs of venues may be passed on, the OMS's own ExecIDs begin with
+//! [`ExecIds::OWN`]. A venue's ExecID is passed on only if no report of the OMS, earlier or later, can have it.
 
 use alloc::collections::BTreeMap;
 
@@ -15,10 +15,11 @@ use crate::values::value::{Number, Text};
 /// The ExecIDs of venues that clients have received.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExecIds {
-    /// The last event whose number may be the ExecID of a report; `None` while the settings pass on no ExecIDs of
+    /// The last event whose number may be the ExecID of a report; `None` while the settings do not pass on ExecIDs of
     /// venues.
     pub(crate) since: Option<u64>,
-    /// By order and hash of the ExecID, with the ExecType(150) of the report that has it.
+    /// ExecIDs of venues, by order and hash of the ExecID. The value is the ExecType(150) of the report, with its
+    /// ExecID.
     pub(crate) all: BTreeMap<(Number, u64), (u8, Text)>,
 }
 

@@ -1,13 +1,13 @@
-//! The fills of the orders in memory. A fill is found by its order and ExecID(17), in the same time however many fills
-//! there are.
+//! The fills of the orders in memory. A fill is found by its order and ExecID(17). The time for this does not depend on
+//! the number of fills.
 //!
 //! ```text
 //!   fill E1 --- Trade Cancel E2 ---> cancelled by E2, counts no more
 //!   fill E1 --- Trade Correct E3 --> cancelled by E3, and E3 is a fill of the same order
 //! ```
 //!
-//! A fill takes 64 bytes and about 10 more in the index, until its order is removed from memory. How many there can be
-//! is up to the venues.
+//! A fill takes 64 bytes, and about 10 more in the index, until its order is removed from memory. The venues determine
+//! how many fills there are: the OMS has no limit.
 
 use hashbrown::HashTable;
 

@@ -1,4 +1,4 @@
-//! The ClOrdIDs of a day, at 16 bytes each whatever their length.
+//! The ClOrdIDs of a day. Each takes 16 bytes, whatever its length.
 
 use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
@@ -6,7 +6,7 @@ use siphasher::sip::SipHasher13;
 use crate::values::ids::SessionNo;
 use crate::values::value::{Number, Text};
 
-/// To whom ids belong: ids of different owners never count as equal.
+/// The owner of an id. Ids of different owners never count as equal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum IdOwner {
     /// The ids of a session's requests.
@@ -53,7 +53,7 @@ impl Ids {
         }
     }
 
-    /// Reserves memory for more ids. Otherwise, hashes that are inserted in the order of another table would cluster
+    /// Reserves memory for more ids. Without it, hashes that are copied in the sequence of another table would collide
     /// while this table grows.
     pub(crate) fn reserve(&mut self, ids: usize) {
         self.used.reserve(ids, |used| used.hash);
@@ -95,14 +95,14 @@ impl Ids {
             .used
             .find_mut(used.hash, |other| other.hash == used.hash);
         match known {
-            // If the id belongs to an order already, it keeps this order.
+            // An id that already belongs to an order keeps the order.
             Some(known) if used.order == 0 => known.order = known.order.max(used.order),
             Some(known) => *known = used,
             None => self.add_new(used),
         }
     }
 
-    /// Adds a used id that the table does not have yet: an id of a checkpoint, which has each id once.
+    /// Adds an id that the table does not have yet. A checkpoint has each id once.
     pub(crate) fn add_new(&mut self, used: Used) {
         self.used.insert_unique(used.hash, used, |other| other.hash);
     }

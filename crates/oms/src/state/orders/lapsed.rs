@@ -1,5 +1,5 @@
-//! Orders of an earlier trading day whose line is up again, and the time until which their venue may answer a status
-//! request.
+//! Lapsed orders, of an earlier trading day, whose line is connected again, and the time until which the venue may
+//! answer a status request.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,7 +11,7 @@ use crate::values::value::{Number, RequestKind};
 /// How long a venue may take to answer the status request, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// Lapsed orders of lines that are up again; derived from the state.
+/// Lapsed orders of lines that are connected again; derived from the state.
 #[derive(Debug, Default)]
 pub(crate) struct LapsedOrders {
     /// Orders whose status the OMS has requested, and whether they have a place in `waiting`.
@@ -44,7 +44,7 @@ impl LapsedOrders {
         }
     }
 
-    /// Adds an order whose status the OMS may not request: its cancel is due at once.
+    /// Adds an order whose status the OMS may not request. The cancel of the order is due at once.
     pub(crate) fn not_asked(&mut self, at: i64, order: Number) {
         if let Some(waits) = self.asked.get_mut(&order) {
             *waits = true;
@@ -54,7 +54,8 @@ impl LapsedOrders {
     }
 }
 
-/// Whether a lapsed order may be cancelled without an operator: no cancel of it is in flight.
+/// Whether the OMS may cancel an order without an operator: the order has lapsed, no fills are missing, and no cancel
+/// is in flight.
 pub(crate) fn may_be_cancelled(state: &OmsState, order: &Order) -> bool {
     let request = state.orders().request_of(order);
     let is_cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);

@@ -1,4 +1,4 @@
-//! Replace requests whose reports arrive late or out of order: TransactTime(60) shows which of two reports is older.
+//! Replaces whose reports arrive late or out of order. TransactTime(60) shows which of two reports is older.
 //!
 //! ```text
 //! replace 25 sent > line breaks > status without it > 25 given up      the client gets an OrderCancelReject
@@ -6,7 +6,7 @@
 //! the venue replaced by 26 at 10:00:05, by 25 at 10:00:07              reports in any order: 25 has the terms
 //! ```
 //!
-//! Quantity and price each have their own time, since a report over TMP may have only the quantity or only the price.
+//! Quantity and price each have a time of their own, because a report over TMP may have only one of them.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -14,14 +14,14 @@ use alloc::vec::Vec;
 use crate::values::value::{Number, Price, Quantity};
 use fixwire_ledger::record;
 
-/// Maximum number of replaces of an order that are remembered; older ones are forgotten.
+/// Maximum number of replaces that are remembered for an order; the oldest ones are forgotten.
 const REMEMBERED: usize = 8;
 
 /// An order whose terms may be reported out of order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LateTerms {
-    /// Numbers of replaces that were given up and that the venue may still carry out. Also of replaces that were
-    /// answered later, whose reports may arrive again.
+    /// Numbers of replaces that the OMS gave up, and that the venue may still carry out. A replace stays in the list
+    /// after its answer, because its reports may arrive again.
     pub(crate) known: Vec<Number>,
     /// TransactTime(60) of the report that set the quantity, in nanoseconds since 1970; 0 when it is unknown.
     pub(crate) quantity_at: i64,
@@ -68,7 +68,7 @@ impl LateReplaces {
 }
 
 impl LateTerms {
-    /// Remembers a replace; returns the replace that is forgotten for it.
+    /// Remembers a replace; returns the replace that is forgotten because of it.
     pub(crate) fn remember(&mut self, request: Number) -> Option<Number> {
         let is_full = self.known.len() == REMEMBERED;
         let oldest = is_full.then(|| self.known.remove(0));
@@ -76,7 +76,7 @@ impl LateTerms {
         oldest
     }
 
-    /// Those of the reported terms that are newer than the present terms.
+    /// The reported terms that are newer than the present terms.
     pub(crate) fn newest(
         &self,
         quantity: Option<Quantity>,

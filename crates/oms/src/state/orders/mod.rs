@@ -50,7 +50,7 @@ pub enum Placement {
     Unsent,
     /// The order was sent on a session to a venue.
     Line(SessionNo),
-    /// The order was placed elsewhere; its session is the venue's drop copy session that reports the order.
+    /// The order was placed elsewhere. The session is the venue's drop copy session that reports the order.
     Elsewhere,
 }
 
@@ -121,9 +121,9 @@ pub struct Order {
     pub venue_id: Text,
     /// Index of the pending request of the order.
     pub(crate) request: Option<Slot>,
-    /// Index of the last fill of the order; earlier fills follow from it.
+    /// Index of the last fill of the order. Each fill has the index of the fill before it.
     pub(crate) last_fill: Option<Slot>,
-    /// A final state that waits for missing fills.
+    /// A final state that the venue has reported while fills are missing.
     pub(crate) pended: Option<Box<Pended>>,
     /// Time of the last status request to the venue, in nanoseconds since 1970; 0 for never.
     pub(crate) asked: i64,
@@ -137,9 +137,9 @@ pub struct Order {
     pub(crate) retry: Option<Box<Retry>>,
     /// Number from a pool.
     pub pool_number: Text,
-    /// The pool from which the number is; `None` without a number.
+    /// The pool of `pool_number`; `None` for an order without a number from a pool.
     pub(crate) pool: Option<PoolNo>,
-    /// Whether the client chose the number.
+    /// Whether the client chose `pool_number`.
     pub(crate) own_number: bool,
     /// Whether the order was held and its condition was met.
     pub(crate) triggered: bool,
@@ -152,7 +152,7 @@ pub struct Order {
 /// Retry state of an order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Retry {
-    /// Current number of the order at the venue: the previous number cannot be used again.
+    /// Number under which the order is sent to the venue again: a number that the venue rejected cannot be used again.
     pub attempt: Number,
     /// Number of retries, including the current retry.
     pub tries: u8,
@@ -247,7 +247,7 @@ impl Order {
         }
     }
 
-    /// Whether the venue has, or may have, the order only for trading days before `day`.
+    /// Whether the order is open, has not lapsed, and ends before the trading day `day`.
     pub(crate) fn ends_before(&self, day: u32) -> bool {
         self.state.is_open() && self.state != OrderState::Lapsed && !self.outlives(day)
     }
@@ -343,7 +343,7 @@ pub struct Orders {
     pub(crate) fills: Fills,
     /// Index of each order, by order number.
     pub(crate) places: HashTable<Slot>,
-    /// Index of the order or request that was found last, since most lookups of a message are for the same one.
+    /// Index of the order or request that was found last. Most lookups for a message are for the same order.
     pub(crate) last_found: Cell<Option<Slot>>,
     pub(crate) last_request: Cell<Option<Slot>>,
     /// Index of each request, by request number.
@@ -485,8 +485,8 @@ impl Orders {
         self.requests.get_mut(place)
     }
 
-    /// OrdStatus(39) for the client. A cancel that the client did not request is not shown as pending, since the client
-    /// would not be notified if the cancel failed.
+    /// OrdStatus(39) for the client. A cancel that the client did not request is not shown as pending, because the
+    /// client would get no report if the cancel failed.
     #[must_use]
     pub fn status(&self, order: &Order) -> u8 {
         let request = self
@@ -511,7 +511,7 @@ impl Orders {
         self.ended.len() + self.kept.len()
     }
 
-    /// The order that was closed last; it may have been opened again since.
+    /// The order that was closed last. It may be open again.
     pub(crate) fn last_ended(&self) -> Option<Number> {
         self.last_ended
     }
@@ -591,7 +591,7 @@ impl Orders {
         self.fills.get(self.place(order)?.0, exec)
     }
 
-    /// The fill that counts now for an execution: the fill itself, or its last correction.
+    /// The fill that now counts for an execution: the fill itself, or its last correction.
     #[must_use]
     pub fn fill_now(&self, order: Number, exec: u64) -> Option<&Fill> {
         let place = self.place(order)?.0;
@@ -612,7 +612,8 @@ impl Orders {
         self.fills.back_from(last)
     }
 
-    /// Adds an order to the closed orders; with `stays` it must stay in memory until [`may_go`](Self::may_go).
+    /// Adds an order to the closed orders. With `stays`, the order stays in memory until [`may_go`](Self::may_go) is
+    /// called.
     pub(crate) fn has_ended(&mut self, number: Number, stays: bool) {
         let place = self.next_ended;
         self.next_ended += 1;
@@ -632,7 +633,7 @@ impl Orders {
 
     /// Makes a closed order stay in memory.
     pub(crate) fn stays(&mut self, number: Number) {
-        // Most such orders were closed recently, so the search begins at the end.
+        // Most of these orders were closed recently, so the search begins at the end.
         let at = self.ended.iter().rposition(|(_, ended)| *ended == number);
         if let Some((place, _)) = at.and_then(|at| self.ended.remove(at)) {
             self.kept.insert(number, place);
@@ -650,7 +651,7 @@ impl Orders {
     /// Removes a closed order from memory; returns which side of a quote it was.
     pub(crate) fn forget(&mut self, number: Number) -> Option<QuoteSide> {
         let place = self.place(number)?;
-        // The order is the oldest one, except in a modified journal.
+        // Except in a modified journal, the order is the oldest one.
         if self
             .ended
             .front()

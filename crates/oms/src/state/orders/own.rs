@@ -15,18 +15,18 @@ use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, OrderType, Price, RequestKind, Side};
 
-/// Owner, instrument, side and distance of the price from crossing, in one number, since it is compared several times
-/// for each order.
+/// Owner, instrument, side, and distance of the price from crossing. They are one number, because a check compares
+/// levels several times for each order.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Level(u128);
 
 impl Level {
     fn new((owner, instrument): (AccountNo, InstrumentNo), buys: bool, distance: i64) -> Self {
-        // An account number has at most 31 bits: memory does not suffice for more accounts.
+        // An account number has at most 31 bits: memory is not sufficient for more accounts.
         let of = u128::from(owner.place()) << 33
             | u128::from(instrument.place()) << 1
             | u128::from(buys);
-        // The least possible distance becomes 0.
+        // The smallest possible distance becomes 0.
         Self(of << 64 | u128::from(distance.wrapping_sub(i64::MIN).cast_unsigned()))
     }
 
@@ -51,7 +51,7 @@ fn owner(state: &OmsState, account: AccountNo) -> AccountNo {
     owners.last().unwrap_or(account)
 }
 
-/// The distance of a price from crossing: the smallest for the highest bid and for the lowest offer.
+/// The distance of a price from crossing. It is the smallest for the highest bid and for the lowest offer.
 fn distance(side: Side, kind: OrderType, price: Price) -> i64 {
     match (kind.has_price(), side.is_buy()) {
         (false, _) => ANY,
@@ -78,7 +78,7 @@ impl OwnOrders {
         }
     }
 
-    /// Whether the counts equal the counts that a rebuild would give.
+    /// Whether the counts are the same as the counts of a rebuild.
     #[cfg(test)]
     pub(crate) fn is_of(&self, state: &OmsState) -> bool {
         let mut anew = Self::new(self.is_on);
@@ -111,11 +111,11 @@ impl OwnOrders {
             return None;
         }
         let number = match *event {
-            // The entry of a price stays until its count is 0.
+            // A partial fill does not change the counts: a price keeps its entry while it has open orders.
             OrderEvent::Order(LifecycleEvent::Filled {
                 order, quantity, ..
             }) if state.orders().get(order)?.leaves() > quantity => return None,
-            // The order is new, so there is nothing to remove.
+            // A new order has no entry yet.
             OrderEvent::Request(RequestEvent::Taken { order, .. }) => return Some(order),
             OrderEvent::Request(RequestEvent::ReplaceTaken { order, .. })
             | OrderEvent::Order(LifecycleEvent::Rejected { order, .. })
@@ -198,8 +198,8 @@ impl OwnOrders {
         }
     }
 
-    /// RC16: rejects an order that could trade with an open order of the same owner; `this` is the order that is to be
-    /// replaced.
+    /// RC16: rejects an order that could trade with an open order of the same owner. `this` is the order that a replace
+    /// changes.
     pub(crate) fn check(
         &self,
         state: &OmsState,

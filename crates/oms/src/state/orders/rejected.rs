@@ -1,4 +1,4 @@
-//! New orders that a control rejected today: an operator may run each of them again, once.
+//! New orders that a control rejected today. An operator may run each of these orders again, once.
 
 use alloc::collections::VecDeque;
 
@@ -52,12 +52,12 @@ record! {
 /// A rejected order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RejectedOrder {
-    /// The number of the event of the reject, which the client has as ExecID(17).
+    /// The number of the event of the reject, which is the ExecID(17) in the client's report.
     pub number: u64,
     pub terms: RejectedTerms,
     /// ClOrdID(11).
     pub id: Text,
-    /// The order that was placed when it was run again; 0 for none.
+    /// The order that was placed when an operator ran this order again; 0 for none.
     pub rerun: Number,
     /// Fields that the order would carry to its venue.
     pub fields: Fields,
@@ -98,8 +98,8 @@ impl RejectedOrders {
         self.all.push_back(rejected);
     }
 
-    /// Records that a rejected order was run again as `order`; `None` when no such order is remembered, or it was run
-    /// again before.
+    /// Records that an operator ran a rejected order again as `order`; `None` if the rejected order is not remembered,
+    /// or was run again before.
     pub fn rerun(&mut self, number: u64, order: Number) -> Option<()> {
         let place = self.all.binary_search_by_key(&number, |it| it.number);
         let known = self.all.get_mut(place.ok()?)?;

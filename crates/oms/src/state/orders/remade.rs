@@ -12,10 +12,10 @@ use crate::values::units::Rescale;
 use crate::values::value::{Number, Quantity};
 use fixwire_ledger::{Put, Wire, record};
 
-/// What the venue has reported so far of such a replace.
+/// The reports of the venue so far for a replace that it carries out as Canceled and New.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RemadeStep {
-    /// Canceled arrived while a replace is in flight: the answer to the replace decides.
+    /// Canceled arrived while a replace is in flight. The answer to the replace decides whether the order is closed.
     Held {
         /// CumQty(14).
         filled: Quantity,
@@ -24,18 +24,20 @@ pub(crate) enum RemadeStep {
         /// Whether the report had the ClOrdID of the replace.
         of_replace: bool,
     },
-    /// New arrived under the replace's id: Canceled of the order under its former number belongs to the replace.
+    /// New arrived with the ClOrdID(11) of the replace. A Canceled with the former ClOrdID belongs to the replace, and
+    /// does not close the order.
     Former {
-        /// The number that the order had at the venue before.
+        /// The number that the order had at the venue before the replace.
         number: Number,
         /// Time at which New arrived, in nanoseconds since 1970.
         at: i64,
     },
-    /// The order was closed, but is open at the venue under the id of this replace: a cancel was sent.
+    /// The order was closed in the OMS, but is open at the venue under the ClOrdID(11) of this replace. A cancel was
+    /// sent.
     Stray(Number),
 }
 
-/// The step that each such order has reached, by order number; empty on most days.
+/// The step that each of these orders has reached, by order number. On most days no order is here.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RemadeOrders(pub(crate) BTreeMap<Number, RemadeStep>);
 

@@ -9,7 +9,7 @@ use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::value::Number;
 
-/// An order that is to be sent again, and its session; or the reason why it is not sent.
+/// An order that is to be sent again, with the session for it or the reason why it is not sent.
 pub(crate) type Again = (Number, Result<SessionNo, Why>);
 
 /// The waiting retries of all orders; derived from the state.
@@ -17,7 +17,7 @@ pub(crate) type Again = (Number, Result<SessionNo, Why>);
 pub(crate) struct Retries {
     /// Earliest send time and number of each order.
     pub(crate) waiting: BTreeSet<(i64, Number)>,
-    /// Before this time no order can be sent again and no order times out.
+    /// The next check: until this time, no order can be sent again and no order times out.
     pub look: i64,
 }
 

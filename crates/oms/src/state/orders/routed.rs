@@ -7,8 +7,8 @@ use fixwire_ledger::record;
 use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 
-/// The orders in memory whose symbol has a route with a condition, each with the first session of its line group. For
-/// most orders the symbol alone decides.
+/// The orders in memory whose symbol has a route with a condition, each with the first session of its line group. The
+/// line group of other orders follows from the symbol.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routed(pub(crate) BTreeMap<Number, SessionNo>);
 

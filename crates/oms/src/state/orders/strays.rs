@@ -1,5 +1,5 @@
-//! Strays: fills of orders that the OMS does not have. The position includes each stray. It is listed among the breaks
-//! until an operator decides whether it counts, or until the venue cancels it.
+//! Strays: fills of orders that the OMS does not have. The position includes each stray. A stray is listed among the
+//! breaks until the venue cancels it, or an operator decides whether it counts.
 
 use alloc::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ pub(crate) struct Stray {
     pub price: Price,
     /// ClOrdID(11) at the venue.
     pub id: Text,
-    /// The operator who has decided about the fill, and whether in favour of the venue; a second operator must make the
-    /// same decision.
+    /// The operator who has decided about the fill, and whether the decision is for the venue. A second operator must
+    /// make the same decision.
     pub asked_by: Option<(Text, bool)>,
 }
 

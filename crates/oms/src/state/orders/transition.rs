@@ -16,22 +16,23 @@
 //!                                            DoneForDay -+----------------------+
 //! ```
 //!
-//! A filled order whose fill is undone is Working again when the venue has it open, else cancelled.
+//! When a fill of a filled order is undone, the order is Working again if it is open at the venue; else it is
+//! cancelled.
 //! Lapse leads from Sent, Unknown and Working to Lapsed, and Fill of the rest, End and Reject from there to Ended.
 //!
-//! A parent order is never sent: Keep leads from Queued to Parent, and from there only Fill, Replace, End and Reject lead
-//! on.
+//! A parent order is never sent. Keep leads from Queued to Parent. In Parent, only Fill, Replace, End and Reject are
+//! possible.
 
 use crate::values::value::End;
 
 /// The state of an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OrderState {
-    /// A parent order: its children are sent for it.
+    /// A parent order: only its child orders are sent.
     Parent,
     /// Held by the OMS until its condition is met.
     Held,
-    /// Accepted by the OMS, or to be sent again, and not sent yet.
+    /// Accepted by the OMS and not sent yet, or waiting to be sent again.
     Queued,
     /// Sent to the venue, not acknowledged.
     Sent,
@@ -41,8 +42,8 @@ pub enum OrderState {
     Working,
     /// Done for the day, until the next trading day.
     DoneForDay,
-    /// The trading day of the order is over, and its client knows the order as expired, but the venue has not confirmed
-    /// the end.
+    /// The trading day of the order is over, and the client knows the order as expired. The venue has not confirmed the
+    /// end.
     Lapsed,
     /// Closed.
     Ended(End),
@@ -84,7 +85,7 @@ pub enum Transition {
     },
     /// The order is done for the day, but works again on a later day.
     Rest,
-    /// The venue reports that it no longer has an order that it had acknowledged.
+    /// The venue reports that it does not have the order, although it has acknowledged the order.
     Doubt,
     /// The order works again.
     Renew,
@@ -108,12 +109,12 @@ impl OrderState {
             (Queued, Send) => Some(Sent),
             (Queued, Hold) => Some(Held),
             (Queued, Keep) => Some(Parent),
-            // Only the children of a parent are filled; the parent itself goes to no venue.
+            // The venues fill only the children; the parent itself is not sent.
             (Parent, Fill { all: false } | Replace { all: false }) => Some(Parent),
             (Parent, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
             (Parent, Hold | Trigger | Send | Lose | Accept | Retry | Rest | Renew | Lapse) => None,
             (Parent | Held | Sent | Unknown | Working | DoneForDay, Keep) => None,
-            // An order is triggered once: at a second trigger it is queued or sent already.
+            // An order is triggered only once: at a second trigger the order is already queued or sent.
             (Held, Trigger) => Some(Queued),
             // The venue does not have the order, so the OMS carries out the replace itself.
             (Queued | Held, Replace { all: false }) => Some(self),
@@ -132,9 +133,9 @@ impl OrderState {
             (Working, Doubt) => Some(Unknown),
             (Parent | Held | Queued | Sent | Unknown | DoneForDay, Doubt) => None,
 
-            // Done for the day is applied a second time, when the missing fills have arrived.
+            // The missing fills have arrived, so Done for Day is applied a second time.
             (Working | DoneForDay, Rest) => Some(DoneForDay),
-            // The order stays Working, so that it is not done for the day when its fills arrive.
+            // The order stays Working, so that the arrival of the fills does not make it Done for Day.
             (Working | DoneForDay, Renew) => Some(Working),
             // A late report of an earlier fill, or a replace for the next day.
             (DoneForDay, Fill { all } | Replace { all }) if !all => Some(DoneForDay),
@@ -144,10 +145,10 @@ impl OrderState {
             (Queued | Sent | Unknown | Working | DoneForDay, Trigger) => None,
             (Held | Sent | Unknown | Working | DoneForDay, Hold) => None,
 
-            // Such an order does not lapse: it ends without a confirmation of the venue.
+            // These orders do not lapse: they end without a confirmation of the venue.
             (Held | Queued | DoneForDay, Lapse) => None,
             (Sent | Unknown | Working, Lapse) => Some(Lapsed),
-            // A lapsed order may still trade, until the venue says that it has ended.
+            // A lapsed order may still trade until the venue reports its end.
             (Lapsed, Fill { all } | Replace { all }) if !all => Some(Lapsed),
             (Lapsed, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
             (
@@ -171,7 +172,7 @@ impl OrderState {
             (Ended(End::Filled), Undo { open: false }) => Some(Ended(End::Cancelled)),
             (Ended(how), Undo { .. }) => Some(Ended(how)),
 
-            // The venue had increased the order before the fill that seemed to be the last.
+            // The venue had increased OrderQty(38) before the fill that seemed to be the last.
             (Ended(End::Filled), Replace { all }) => Some(filled(all)),
             // A fill at the venue always counts, whatever the state of the order.
             (Ended(how), Fill { .. }) => Some(Ended(how)),

@@ -1,4 +1,4 @@
-//! Executions, of today and of the day before, of orders that are no longer in memory.
+//! Executions of today and of the day before, for orders that are no longer in memory.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use fixwire_ledger::{Put, Wire};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UsedExecs {
     pub(crate) today: HashTable<u64>,
-    /// Executions of the day before: a line whose sequence numbers began again may report them again.
+    /// Executions of the day before. A line whose sequence numbers were reset may report them again.
     pub(crate) before: HashTable<u64>,
 }
 
@@ -21,7 +21,7 @@ impl UsedExecs {
     }
 
     pub(crate) fn begin_day(&mut self) {
-        // The memory for the day before yesterday is used again.
+        // The set of the day before yesterday is cleared and used for today.
         core::mem::swap(&mut self.before, &mut self.today);
         self.today.clear();
     }

@@ -1,8 +1,8 @@
 //! An index of orders by the OrderID(37) of their venue, for reports that have no ClOrdID(11) of the OMS.
 //!
-//! Few venues send such reports, so the index is made at the first of them, from the orders in memory, and kept from then
-//! on: other venues pay nothing for it. It has room for all orders that the settings allow; what is no longer in memory
-//! leaves when it is full.
+//! Few venues send such reports. The index is built at the first of these reports, from the orders in memory, and kept
+//! from then on; with other venues it costs nothing. It has room for all orders that the settings allow. When it is
+//! full, it drops the orders that are no longer in memory.
 
 use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;

@@ -1,7 +1,7 @@
-//! Names of instruments and accounts in messages of lines whose venue has names of its own.
+//! Names of instruments and accounts in messages on lines whose venue uses other names than the OMS.
 //!
-//! The names come from the settings, as events: an order that is open at the venue keeps the name that it was sent with,
-//! whatever the files say at the next start.
+//! The names come from the settings and are recorded as events. An order that is open at the venue keeps the name with
+//! which it was sent, whatever the files say at the next start.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -39,7 +39,7 @@ impl NameOf {
     }
 }
 
-/// The names on a line. Fields are `tag=value` with SOH, the venue's name first.
+/// The names on a line. Each name is `tag=value` fields with SOH; the first field is the venue's name.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct LineNames {
     pub instruments: BTreeMap<InstrumentNo, Box<[u8]>>,
@@ -110,7 +110,7 @@ impl VenueNames {
     }
 }
 
-/// Whether these are whole fields that begin with a tag, or none.
+/// Whether these bytes are whole fields of which the first has the tag `first`, or are empty.
 pub(crate) fn is_name(fields: &[u8], first: Tag) -> bool {
     let (mut len, mut count) = (0, 0);
     let mut tags = each_field(fields).map(|field| {
@@ -123,8 +123,8 @@ pub(crate) fn is_name(fields: &[u8], first: Tag) -> bool {
     begins && len == fields.len() && len <= NAME_MAX && count <= NAME_TAGS
 }
 
-/// Whether a message could name two instruments by the same fields: by Symbol(55) without a SecurityID(48) that differs,
-/// or by SecurityID, and in either case without a SecurityExchange(207) that differs.
+/// Whether a message could name two instruments by the same fields. That is so if both have the same Symbol(55) and no
+/// different SecurityID(48), or the same SecurityID; in both cases without a different SecurityExchange(207).
 pub(crate) fn is_same_instrument(one: &[u8], other: &[u8]) -> bool {
     let values = |tag| (value_of(one, tag), value_of(other, tag));
     let differ = |tag| matches!(values(tag), (Some(one), Some(other)) if one != other);

@@ -12,14 +12,14 @@ pub(crate) enum QueueTime {
     /// The order or request was not queued.
     #[default]
     None,
-    /// It was queued at this time, in nanoseconds since 1970.
+    /// The order or request was queued at this time, in nanoseconds since 1970.
     Since(i64),
-    /// It must not be sent after this time, in nanoseconds since 1970.
+    /// The order or request must not be sent after this time, in nanoseconds since 1970.
     Until(i64),
 }
 
 impl QueueTime {
-    /// Time since which it is queued; the earliest possible time when this is unknown.
+    /// Time since which the order or request is queued; 0, the earliest time, when this is unknown.
     pub(crate) fn since(self) -> i64 {
         match self {
             Self::Since(at) => at,
@@ -27,7 +27,7 @@ impl QueueTime {
         }
     }
 
-    /// The time after which it must not be sent; `None` for no such time.
+    /// The time after which the order or request must not be sent; `None` for no such time.
     pub(crate) fn until(self) -> Option<i64> {
         match self {
             Self::Until(until) => Some(until),
@@ -35,7 +35,8 @@ impl QueueTime {
         }
     }
 
-    /// Records that it is queued at `at`; a time after which it must not be sent is kept.
+    /// Records that the order or request is queued at `at`. If it has a time after which it must not be sent, it keeps
+    /// that time instead.
     pub(crate) fn queue(&mut self, at: i64) {
         if self.until().is_none() {
             *self = Self::Since(at);
@@ -72,14 +73,16 @@ impl Wire<'_> for QueueTime {
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     pub(crate) all: VecDeque<Number>,
-    /// Orders or requests that time out after the time of `queue`, in the order in which they time out.
+    /// Orders or requests without a validity, which time out after the time of `queue`. The first entry times out
+    /// first.
     pub(crate) patient: VecDeque<Number>,
     /// Orders or requests with a validity, by the time at which the validity ends.
     pub(crate) limited: BTreeSet<(i64, Number)>,
 }
 
 impl Waiting {
-    /// Entries of `limited` that are no longer queued are removed once there are this many more than queued ones.
+    /// `limited` may have this many more entries than orders and requests that are queued. Above it, entries that are
+    /// no longer queued are removed.
     const SPARE: usize = 64;
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -96,8 +99,8 @@ impl Waiting {
         }
     }
 
-    /// The first order or request that is still queued. `queued_at` gives the time since which it is queued, `None` if
-    /// it no longer is.
+    /// The first order or request that is still queued. `queued_at` gives the time since which an order or request is
+    /// queued, or `None` if it is no longer queued.
     pub(crate) fn first(&mut self, queued_at: impl Fn(Number) -> Option<i64>) -> Option<Number> {
         while let Some(number) = self.all.front().copied() {
             if queued_at(number).is_some() {
@@ -110,7 +113,7 @@ impl Waiting {
         None
     }
 
-    /// When the next order or request times out, and its number.
+    /// The number of the order or request that times out next, and the time of the timeout.
     pub(crate) fn next_stale(
         &mut self,
         patience: i64,

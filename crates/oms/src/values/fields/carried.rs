@@ -14,7 +14,7 @@ pub struct CarriedFields<'a> {
     pub header: &'a [u8],
     /// Carried fields of the body.
     pub body: &'a [u8],
-    /// Only for a replace: fields of the body that its order keeps and that a replace cannot have.
+    /// Only for an OrderCancelReplaceRequest(G): body fields that G cannot have, and that the order keeps.
     pub kept: &'a [u8],
 }
 
@@ -74,8 +74,8 @@ pub(crate) fn each_field(mut bytes: &[u8]) -> impl Iterator<Item = CarriedField<
     })
 }
 
-/// Whether the value of a field contains SOH although the field does not follow a length that [`each_field`] uses: its
-/// bytes alone would be read as several fields.
+/// Whether the value of a field contains SOH, and no length field that [`each_field`] uses precedes the field. The
+/// bytes of such a field alone would be read as several fields.
 pub(crate) fn splits(message: &Message<'_>, place: usize) -> bool {
     let fields = message.fields();
     let field = fields[place];
@@ -84,7 +84,7 @@ pub(crate) fn splits(message: &Message<'_>, place: usize) -> bool {
     message.value(field).contains(&SOH) && !DATA_PAIRS.iter().any(is_pair)
 }
 
-/// Number of fields of a group, its NumInGroup field, which comes first, included.
+/// Number of fields of a group, including the NumInGroup field at its start.
 ///
 /// # Errors
 ///

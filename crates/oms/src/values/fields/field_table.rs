@@ -51,15 +51,16 @@ pub enum FieldClass {
     Passed,
     /// The field is refused, unless a user or a line group names it.
     Named,
-    /// The field is refused, unless a user or a line group names it in `carry` or `map`: without it the order would
-    /// trade in another way.
+    /// The field is refused, unless a user or a line group names it in `carry` or `map`. It cannot be dropped, because
+    /// without it the order would trade in another way.
     Instruction,
-    /// The field is refused, unless a user or a line group names its value in `map`: other values would trade in
-    /// another way.
+    /// The field is refused, unless a user or a line group names its value in `map`. An order with another value would
+    /// trade in another way.
     Listed,
     /// The field is refused, unless a user or a line group names it in `drop` or `set`.
     Refused,
-    /// The request is refused, whatever the settings say: without the field the order would trade in another way.
+    /// The request is refused, whatever the settings say, because without the field the order would trade in another
+    /// way.
     Never,
     /// The field is not passed on; each such field is counted.
     Counted,
@@ -80,7 +81,7 @@ pub enum FieldCondition {
     ExpireDate,
     /// The field equals `ex_destination` of the line group.
     Destination,
-    /// The value is MLEG, and the symbol is a spread; or the value is that of the file of instruments.
+    /// The value is MLEG and the symbol is a spread, or the file of instruments has this value for the symbol.
     Spread,
     /// The field is the OrderID(37) that the OMS gave the order.
     OrderId,
@@ -260,8 +261,10 @@ impl Glance {
     }
 }
 
-/// Whether no field of a request needs a closer look, and no field occurs twice. False for a request with more than one
-/// tag from 64 on, which says nothing about its fields; most requests have at most one.
+/// Whether no field of a request needs a closer look, and no field occurs twice.
+///
+/// A request with more than one tag of 64 or higher is not checked further: the answer is false. Most requests have at
+/// most one such tag.
 #[inline(always)]
 pub(crate) fn is_usual_request(fields: &[Field], message: Messages) -> bool {
     let seen = Glance::at(fields, |tag| passes(tag, message));
@@ -269,7 +272,7 @@ pub(crate) fn is_usual_request(fields: &[Field], message: Messages) -> bool {
     is_once && seen.all_pass(&REQUEST_WORDS, message)
 }
 
-/// Whether each field of a report is passed on or need not be.
+/// Whether each field of a report is passed on, or is left out without being counted.
 #[inline(always)]
 pub(crate) fn is_usual_report(fields: &[Field], message: Messages) -> bool {
     let seen = Glance::at(fields, |tag| is_passed_on(tag, message));
@@ -283,7 +286,7 @@ pub(crate) fn passes(tag: Tag, message: Messages) -> bool {
     known.is_some_and(|known| known & message != 0)
 }
 
-/// Whether a field of a report is passed on or need not be.
+/// Whether a field of a report is passed on, or is left out without being counted.
 #[inline(always)]
 pub(crate) fn is_passed_on(tag: Tag, message: Messages) -> bool {
     let known = PASSING_REPORTS.get(tag as usize);
@@ -385,7 +388,8 @@ pub fn why_not(key: ContractKey, tag: Tag) -> Option<&'static str> {
     };
     let rows = REQUEST_FIELDS.iter();
     let rows = rows.filter(|row| row.messages & messages != 0 && row.tags.contains(&tag));
-    // The first row of orders decides what they carry; what one request has is not lost in others.
+    // For `carry`, `set` and `map`, the first row of an order request decides. A field that any request needs cannot be
+    // dropped.
     let mut rows = rows.take(if may_carry { 1 } else { usize::MAX });
     rows.find_map(|row| match (row.class, key) {
         (FieldClass::Session, _) => Some(SESSION),

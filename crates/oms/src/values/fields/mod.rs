@@ -27,8 +27,8 @@ pub(crate) const SETS_MAX: usize = 1024;
 /// Maximum length of all carried fields of a message as it is sent, in bytes: the outbox has room for that.
 pub(crate) const SENT_MAX: usize = CARRIED_MAX + SETS_MAX;
 
-/// Maximum length of the fields that each order of a quote carries, in bytes. It is smaller since both orders are sent
-/// at once, together with the cancels of the replaced quote.
+/// Maximum length of the fields that each order of a quote carries, in bytes. The maximum is low because both orders
+/// are sent at once, together with the cancels of the replaced quote.
 pub(crate) const QUOTE_MAX: usize = 1024;
 
 /// An open order with a field that its line refuses.

@@ -29,9 +29,9 @@ pub use venue_names::{VenueNameFile, VenueNameRule};
 pub struct InstrumentRule {
     /// Symbol(55).
     pub symbol: String,
-    /// Decimals of its prices.
+    /// Number of decimals of the symbol's prices.
     pub scale: u8,
-    /// Decimals of its quantities.
+    /// Number of decimals of the symbol's quantities.
     pub quantity_scale: u8,
     /// Multiplier times exchange rate, in 10^-6.
     pub worth: u64,
@@ -39,7 +39,7 @@ pub struct InstrumentRule {
     pub tick: Price,
     /// Tick sizes of higher prices, the lowest first.
     pub ticks: Vec<TickBand>,
-    /// Lot size, in units of its quantities.
+    /// Lot size, in units of the symbol's quantities.
     pub lot: Quantity,
     /// Whether PositionEffect(77) must be O or C, and long and short positions are separate.
     pub has_effect: bool,
@@ -47,21 +47,21 @@ pub struct InstrumentRule {
     pub reference: Option<Price>,
     /// The currency of the symbol, whose rate is included in `worth`.
     pub currency: Option<SymbolCurrency>,
-    /// Flow group of the symbol over TMP, which has its own state of trading.
+    /// Flow group of the symbol over TMP. Each flow group has its own state of trading.
     pub flow_group: u8,
     /// The legs of a spread.
     pub legs: Option<[LegRule; 2]>,
-    /// The lowest price at which the value of an order is reserved. For a spread it follows from the prices of the
-    /// legs, and the OMS computes it; 0 for other instruments.
+    /// The lowest price at which the value of an order is reserved. For a spread, the OMS computes this price from the
+    /// prices of the legs; for other instruments it is 0.
     pub least_hold: Price,
-    /// The lowest price of which percentages are taken for the distance from the reference price. For a spread it is
-    /// the sum of the legs' reference prices, and the OMS computes it; 0 for other instruments.
+    /// The lowest price from which the collar (RC8) takes its percentage. For a spread, the OMS computes it as the sum
+    /// of the legs' reference prices; for other instruments it is 0.
     pub collar_base: Price,
     /// Identifiers and reference data.
     pub security: SecurityData,
 }
 
-/// The tick size from a price on, as a file of tick tables gives it.
+/// A row of a tick table: the tick size that applies from a price upwards.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TickBand {
     /// The lowest price for which the tick size applies.
@@ -232,10 +232,11 @@ pub struct LineGroup {
     pub cannot_stop: bool,
     /// Whether the lines of the group speak TMP; set by [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines).
     pub over_tmp: bool,
-    /// Whether a line of the group cannot leave out PositionEffect in orders of symbols with netting positions; set by
-    /// the same function.
+    /// Whether a line of the group needs PositionEffect even in orders of symbols with netting positions; set by
+    /// [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines).
     pub needs_effect: bool,
-    /// Whether a line of the group is for futures, which do not have PositionEffect A; set by the same function.
+    /// Whether a line of the group is for futures, which do not have PositionEffect A; set by
+    /// [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines).
     pub has_futures: bool,
     /// Whether the OMS requests the state of trading at each logon of a line.
     pub market_status: bool,
@@ -247,7 +248,7 @@ pub struct LineGroup {
     pub contract: Contract,
     /// Which fields of requests fill fields of TMP, if the lines speak TMP.
     pub tmp_fields: TmpFields,
-    /// Whether a replace gets the fields of its order that the replace does not have.
+    /// Whether the OMS adds to a replace those fields of the order that the client's replace leaves out.
     pub merges: bool,
     /// Whether the OMS requests the status of orders from the venue.
     pub status: StatusRule,
@@ -393,7 +394,7 @@ impl DayFormat {
     /// All forms, with their names in the settings.
     pub const NAMES: [(&'static str, Self); 2] = [("csv", Self::Csv), ("parquet", Self::Parquet)];
 
-    /// Its name in the settings, which files of this form have as their extension.
+    /// Name of the form in the settings; files of this form have it as their extension.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -457,7 +458,7 @@ pub struct FlowRule {
     pub count: usize,
     /// The time window, in nanoseconds.
     pub time: i64,
-    /// Number of these messages that only cancels may use.
+    /// Number of the messages of [`count`](Self::count) that only cancels may use.
     pub kept: usize,
 }
 
@@ -638,7 +639,7 @@ pub struct RiskRules {
     pub drop_copies: Vec<DropCopyRule>,
     /// Sessions on which venues send copies of reports.
     pub copy_sources: Vec<CopySourceRule>,
-    /// How long a report waits for its copy, and a copy for its report, in nanoseconds.
+    /// Time that the OMS waits for the drop copy of a report, or for the report of a drop copy, in nanoseconds.
     pub copy_within: i64,
     /// Operators and their rights; if empty, everybody with access to the socket has all rights.
     pub operators: Vec<OperatorRule>,
@@ -668,7 +669,7 @@ pub struct RiskRules {
     pub stamps: Option<String>,
     /// The folder for the files of ended trading days; `None` when the OMS writes none.
     pub day_files: Option<DayFolder>,
-    /// The form of these files.
+    /// Form of the files of ended trading days.
     pub day_format: DayFormat,
     /// The database for the rows of trading days; `None` when the OMS writes none.
     pub database: Option<DayDatabase>,
@@ -723,8 +724,8 @@ impl UserRule {
         best.map(|(_, rights)| rights)
     }
 
-    /// Whether the user has a right for orders of an account. For an account that it may not use any more, it must have
-    /// the right for all accounts that it may use.
+    /// Whether the user has a right for orders of an account. For an account that the user may no longer use, the user
+    /// needs the right for all accounts that it may use.
     pub(crate) fn may(&self, account: &[u8], right: fn(&Rights) -> bool) -> bool {
         let rights = self.rights(account);
         rights.map_or_else(|| self.may_always(right), right)

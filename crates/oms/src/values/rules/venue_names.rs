@@ -9,15 +9,16 @@ use alloc::vec::Vec;
 pub struct VenueNameFile {
     /// Name of the file; empty for no file.
     pub file: String,
-    /// Its rows.
+    /// The rows of the file.
     pub rows: Vec<VenueNameRule>,
 }
 
-/// A row of such a file.
+/// A row of a file with names at a venue.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct VenueNameRule {
     /// The OMS's name: Symbol(55) or Account(1).
     pub name: String,
-    /// The fields that messages to the venue have instead, each as `tag=value` and SOH, the venue's name first.
+    /// The fields that name the instrument or account in messages to the venue, each as `tag=value` and SOH. The field
+    /// with the venue's name comes first.
     pub fields: Box<[u8]>,
 }

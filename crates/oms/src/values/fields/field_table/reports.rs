@@ -4,7 +4,7 @@ use super::FieldClass::{Carried, Counted, Passed, Session, Set, Used};
 use super::tags;
 use super::{FieldRow, Messages};
 
-/// MsgType(35) of each message of a venue that the OMS reads; the place is the number of its bit.
+/// MsgType(35) of each message of a venue that the OMS reads. The index of a MsgType is the number of its bit.
 pub const VENUE_MESSAGES: &[&str] = &["8", "9", "j", "3", "AI", "AG", "b", "S", "f", "h", "W", "X"];
 
 const EXECUTION: Messages = 1;
