@@ -1,4 +1,4 @@
-//! Startup: brings the recovered state in line with the settings, and completes the work that a crash interrupted.
+//! Startup: applies the settings to the recovered state, and completes the work that a crash interrupted.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -27,12 +27,13 @@ use crate::values::value::Number;
 struct Steps<'a, S> {
     sink: &'a mut S,
     left: usize,
-    /// The names of open orders; `None` for those of the orders of the state.
+    /// The names that open orders keep; `None` for the names of the open orders in the state.
     kept: Option<&'a KeptNames>,
 }
 
 /// The order number after which a journal begins that replaces a removed journal: 1,000 numbers for each second since
-/// November 14, 2023. An OMS that used fewer numbers a second on average has never used a higher number.
+/// November 14, 2023. The removed journal has no higher number, if the OMS used fewer than 1,000 numbers a second on
+/// average.
 fn first_number(at: i64) -> Number {
     const SINCE: i64 = 1_700_000_000;
     let seconds = at / 1_000_000_000 - SINCE;
@@ -66,7 +67,7 @@ impl Core {
         }
         self.index();
         self.dated_back = self.state.events;
-        // A killed process has not recorded that its lines are down.
+        // A process that was killed has not recorded that its lines disconnected.
         for line in self.state.sessions().numbers() {
             if self.state.is_ready(line) {
                 self.emit(at, &OrderEvent::Line(LineEvent::LineDown { line }), sink);
@@ -143,7 +144,7 @@ impl Core {
         Some(())
     }
 
-    /// Applies the settings that may change both at a start and in a reload.
+    /// Applies the settings that may change at a start and in a reload.
     fn follow_step<S: Sink>(
         &mut self,
         at: i64,
@@ -160,8 +161,8 @@ impl Core {
         self.begin_limits(at, rules, steps)
     }
 
-    /// Once the settings pass on ExecID(17) of a venue for the first time, the OMS's own ExecIDs get a prefix, so that
-    /// the two kinds differ.
+    /// Gives the OMS's own ExecIDs a prefix, once the settings pass on ExecIDs(17) of a venue for the first time. So an
+    /// ExecID of the OMS never equals one of a venue.
     fn begin_exec_ids<S: Sink>(
         &mut self,
         at: i64,
@@ -177,8 +178,8 @@ impl Core {
         Some(())
     }
 
-    /// Names of instruments and accounts at venues. A name of an open order at the venue stays, on all lines of the
-    /// group.
+    /// Applies the names of instruments and accounts at venues. While an open order at a venue has a name, the name
+    /// stays the same on all lines of the group.
     fn begin_venue_names<S: Sink>(
         &mut self,
         at: i64,
@@ -221,7 +222,7 @@ impl Core {
         Some(())
     }
 
-    /// Values for requests over TMP, by user and by line.
+    /// Applies the values for requests over TMP, by user and by line.
     fn begin_marks<S: Sink>(
         &mut self,
         at: i64,
@@ -250,7 +251,7 @@ impl Core {
         Some(())
     }
 
-    /// All events by which a reload brings the state in line with these settings; `kept` are the names of open orders.
+    /// All events by which a reload applies these settings to the state; `kept` are the names that open orders keep.
     pub(crate) fn follow_rules(
         &mut self,
         at: i64,
@@ -313,7 +314,7 @@ impl Core {
         for (rule, wanted) in rules.instruments.iter().zip(quantity_scales) {
             let symbol = rule.symbol.as_bytes();
             let known = self.state.instruments().find(symbol);
-            // Without a rate, an instrument keeps the value that it has in the state; new orders are rejected.
+            // Without a rate, an instrument keeps its value in the state, and new orders are rejected.
             let rateless = rule.currency.is_some_and(|it| it.rate.is_none());
             let worth = match known.filter(|_| rateless) {
                 Some(index) => self.state.instruments[index].worth,
@@ -339,8 +340,8 @@ impl Core {
         Some(())
     }
 
-    /// Decimals of the quantities of each instrument of the settings: at least those that it has already, and for a
-    /// spread and its legs the same.
+    /// Number of decimals of the quantities of each instrument of the settings. An instrument never gets fewer decimals
+    /// than it has. A spread and its legs get the same number of decimals.
     pub(crate) fn coupled_scales(&self, rules: &RiskRules) -> Vec<u8> {
         let index_of = |symbol: &String| self.state.instruments().find(symbol.as_bytes());
         let scale = |rule: &InstrumentRule| {
@@ -370,8 +371,9 @@ impl Core {
         scales
     }
 
-    /// The decimals of [`Self::coupled_scales`], but where quantities would be out of range, or an open order is over TMP, those
-    /// that the instrument has, and its spread and legs too. A reload that asks for them is refused and names it.
+    /// The decimals of [`Self::coupled_scales`]. An instrument keeps its present decimals if its quantities would be
+    /// out of range, or if it has an open order over TMP; then its spreads and legs keep theirs too. A reload that
+    /// would change these decimals is refused, and its message names the instrument.
     pub(crate) fn quantity_scales(&self, rules: &RiskRules) -> Vec<u8> {
         let mut scales = self.coupled_scales(rules);
         let index_of = |symbol: &str| self.state.instruments().find(symbol.as_bytes());
@@ -411,7 +413,7 @@ impl Core {
         scales
     }
 
-    /// Whether an open order of an instrument went to a line over TMP, or waits for it.
+    /// Whether an open order of an instrument was sent to a line over TMP, or waits for such a line.
     pub(crate) fn has_orders_over_tmp(&self, rules: &RiskRules, instrument: InstrumentNo) -> bool {
         let state = &self.state;
         let symbol = state.instruments().name(instrument);
@@ -501,7 +503,7 @@ impl Core {
         Some(())
     }
 
-    /// Records which lines each drop copy session of a venue has copies of.
+    /// Records the lines whose fills each drop copy session of a venue reports.
     fn begin_copies<S: Sink>(
         &mut self,
         at: i64,
@@ -573,7 +575,7 @@ impl Core {
         Some(())
     }
 
-    /// The scope of these names; `None` when the state does not have one of the names.
+    /// The scope that has these names; `None` when the state does not know one of the names.
     #[must_use]
     pub fn scope(&self, name: &ScopeName) -> Option<Scope> {
         let state = &self.state;

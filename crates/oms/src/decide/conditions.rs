@@ -48,7 +48,8 @@ impl Core {
         };
         let condition = match (condition, own) {
             (None, own) => own,
-            // A new order may not have two conditions, or a condition besides a stop price that the venue watches.
+            // A new order may have one condition only: not two, and not one besides a stop price that the venue
+            // watches.
             (Some(_), _) if kind.has_stop() => return Err(Reason::of(Why::Unsupported)),
             (Some(wish), _) => {
                 let price = scaled(wish.price, self.state.scale(instrument))?;
@@ -81,8 +82,8 @@ impl Core {
         })
     }
 
-    /// Limits how long a new order is valid, and holds the order when it has a condition. Returns whether the order is
-    /// not sent now.
+    /// Limits the validity of a new order, and holds the order if it has a condition. Returns whether the order is not
+    /// sent now.
     #[cold]
     pub(crate) fn take_terms(
         &mut self,
@@ -113,7 +114,7 @@ impl Core {
         true
     }
 
-    /// Limits how long a replace is valid that may have to wait.
+    /// Limits the validity of a replace that may have to wait.
     pub(crate) fn limit_replace(
         &mut self,
         at: i64,
@@ -133,7 +134,7 @@ impl Core {
         }
     }
 
-    /// Triggers a new order whose condition is already met by the current price.
+    /// Triggers a new order if the current price already meets the condition of the order.
     pub(crate) fn look_at_price(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
         let Some(condition) = self.state.conditions.get(order) else {
             return;
@@ -199,19 +200,19 @@ impl Core {
         }
     }
 
-    /// Forgets all prices when the session that provides them disconnects: prices may have changed since.
+    /// Forgets all prices when the session that provides them disconnects, because prices may change after that.
     pub(crate) fn forget_prices(&mut self) {
         self.prices.forget();
     }
 
-    /// Marks the orders whose condition is met by a new price, for at most `most` prices; [`work`](Self::work) triggers
-    /// them.
+    /// Marks the orders whose condition a new price meets, for at most `most` prices; [`work`](Self::work) triggers
+    /// these orders.
     pub(crate) fn touch_all(&mut self, at: i64, most: usize, sink: &mut impl Sink) {
         for _ in 0..most {
             let Some((instrument, field, price, session)) = self.prices.ticks.pop_front() else {
                 return;
             };
-            // Another price may have met the same conditions.
+            // A price before this one may have met the same conditions.
             if self.state.conditions.meets(instrument, field, price) {
                 let who = crate::Text::new(self.name_of(session));
                 self.touch(at, instrument, field, price, who.bytes(), sink);
@@ -284,7 +285,7 @@ impl Core {
         true
     }
 
-    /// Checks a triggered order again, in the form in which it will be sent.
+    /// Checks a triggered order again, with the values with which it will be sent.
     fn check_touched(&self, at: i64, order: &Order) -> Result<(), Reason> {
         let rule = self.rule(order.instrument)?;
         self.check_not_expired(order.instrument, rule)?;
@@ -327,7 +328,7 @@ impl Core {
         self.forget(at, sink);
     }
 
-    /// Closes the next held order whose time to be triggered is over.
+    /// Closes the next held order whose time for a trigger is over.
     pub(crate) fn due_held(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         while let Some((until, number)) = self.prices.deadlines.first().copied() {
             let order = self.state.orders().get(number);

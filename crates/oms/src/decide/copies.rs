@@ -1,4 +1,4 @@
-//! Compares the reports of lines with copies that the venue sends on a drop copy session.
+//! Compares the reports of lines with the copies that venues send on drop copy sessions.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,8 +18,8 @@ impl Core {
         !self.state().copies.is_off()
     }
 
-    /// Handles that a line or a drop copy session logged on or disconnected. After a logon, missed copies arrive first,
-    /// so the time for copies starts again.
+    /// Handles the logon or disconnect of a line or a drop copy session. After a logon, the session first gets the
+    /// copies that it missed, so the time limit for copies starts again.
     pub(crate) fn copy_session(&mut self, at: i64, session: SessionNo, is_here: bool) {
         self.copy_since.remove(&session);
         if is_here {
@@ -70,8 +70,8 @@ impl Core {
         self.break_off(at, BreakKind::Unplaced, key, text.as_bytes(), sink);
     }
 
-    /// The time by which an awaited copy must have arrived: counted from the report, and from the later logon of the
-    /// two sessions. `None` while one of the two sessions is disconnected.
+    /// The time by which an awaited copy must have arrived. The time limit starts at the report, or at the later logon
+    /// of the two sessions. `None` while one of the two sessions is disconnected.
     fn copy_due(&self, awaited: &Awaited) -> Option<i64> {
         let session = awaited
             .line

@@ -1,4 +1,4 @@
-//! Core: turns an input and the state into events; each event is applied before the next one is decided.
+//! Core: turns an input into events, according to the state. Each event is applied before the next one is decided.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -25,8 +25,8 @@ use crate::values::locate::Locate;
 use crate::values::rules::{InstrumentRule, RestrictedRule, RiskRules, UserRule};
 use crate::values::value::{Effect, Number, OrderType, Price, RequestKind, Side, TimeInForce};
 
-/// Receives each event once it is applied to the state: keeps the journal note, and writes the messages to clients and
-/// venues.
+/// Receives each event after it is applied to the state. The sink keeps the journal note, and writes the messages to
+/// clients and venues.
 pub trait Sink {
     /// Called before an event is applied to the state.
     fn happens(&mut self, _state: &OmsState, _event: &OrderEvent<'_>) {}
@@ -135,14 +135,13 @@ pub struct Change<'a> {
     pub quantity: Option<Decimal>,
     /// Price(44) of a replace.
     pub price: Option<Decimal>,
-    /// The OMS must not send a replace later than this number of nanoseconds after it was received; `None` for no
-    /// limit.
+    /// Maximum time between the receipt of a replace and its sending, in nanoseconds; `None` for no limit.
     pub valid_for: Option<i64>,
-    /// Other fields of a replace, which it cannot change: Account(1), OrdType(40), TimeInForce(59) and others.
+    /// Fields that a replace cannot change: Account(1), OrdType(40), TimeInForce(59) and others.
     pub others: Others<'a>,
 }
 
-/// Fields of a replace that, if present, must equal the order's fields.
+/// Fields that a replace cannot change. If a replace has one of them, it must equal the order's field.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Others<'a> {
     /// Account(1); empty for none.
@@ -182,14 +181,15 @@ pub struct Core {
     pub(crate) copy_since: BTreeMap<SessionNo, i64>,
     /// Decimals of prices over TMP, by instrument; empty when no line speaks TMP.
     pub(crate) tmp_scales: Table<InstrumentNo, u8>,
-    /// Names on lines that open orders have kept, and whose names these are in the settings: nothing is sent with them.
+    /// Names that open orders keep on a line, although the settings now give the name to another instrument or account.
+    /// The value is that instrument or account. Nothing is sent with such a name.
     pub(crate) taken_names: BTreeMap<(SessionNo, NameOf), NameOf>,
     /// Whether a client may place parent orders.
     pub(crate) has_parents: bool,
     /// Whether the journal of the OMS replaces a removed journal.
     pub(crate) replaces_journal: bool,
-    /// The number of the last event with a fill that may have been made more than a second before it was received, or
-    /// that may have turned a position; of the last event before the start if there was none since.
+    /// The number of the last event whose fill may have been made more than a second before it was received, or may
+    /// have turned a position. If there was none since the start, the last event before the start.
     pub(crate) dated_back: u64,
 }
 
@@ -230,7 +230,7 @@ impl Core {
         &self.rules
     }
 
-    /// Says that the journal replaces a removed journal: order numbers continue after the numbers of the removed
+    /// Records that the journal replaces a removed journal: new order numbers are above the numbers of the removed
     /// journal.
     pub fn set_replaces_journal(&mut self) {
         self.replaces_journal = true;
@@ -247,7 +247,7 @@ impl Core {
     ///
     /// The checkpoint is damaged; the state is unusable then.
     pub fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
-        // Memory of the configured capacity is allocated for only one state at a time.
+        // The memory for the configured number of orders is never allocated for two states at a time.
         self.state = OmsState::default();
         let mut new = OmsState::with_room(self.rules.orders);
         new.read(version, state)?;
@@ -255,8 +255,8 @@ impl Core {
         Ok(())
     }
 
-    /// Applies an event and passes it to the sink. Then updates what is derived from the state, in the order of the
-    /// calls below, the parent of the order last; what takes longer is left to [`work`](Self::work).
+    /// Applies an event and passes it to the sink. Then updates the values that are derived from the state, in the
+    /// sequence of the calls below, and last the parent of the order. Longer work is left to [`work`](Self::work).
     pub(crate) fn emit(&mut self, at: i64, event: &OrderEvent<'_>, sink: &mut impl Sink) {
         sink.happens(&self.state, event);
         let touched = self.own.touched(&self.state, event);
@@ -281,8 +281,8 @@ impl Core {
         }
     }
 
-    /// Whether a fill may have closed more than the position, where long and short positions are held side by side: what
-    /// it changes in another position is not known then.
+    /// Whether a fill may have closed more than the position of a symbol with separate long and short positions. The
+    /// OMS does not know then how the fill changes the other position.
     fn may_turn(&self, event: &OrderEvent<'_>) -> bool {
         let order = traded(event).and_then(|number| self.state.orders().get(number));
         let Some(order) = order else {
@@ -307,8 +307,8 @@ impl Core {
         order.effect.counted() != Effect::Open && closed == 0
     }
 
-    /// The oldest closed order that may be removed: none of its requests is pending, and the other side of its quote is
-    /// closed too.
+    /// The oldest closed order that may be removed from memory. None of its requests is pending, and the other side of
+    /// its quote is closed too.
     #[inline]
     pub(crate) fn forgettable(&self) -> Option<Number> {
         let orders = self.state().orders();
@@ -340,7 +340,7 @@ impl Core {
         }
     }
 
-    /// Decides what an event of a child means for its parent, right after the event.
+    /// Decides what an event of a child changes in its parent, directly after the event.
     #[cold]
     fn follow(&mut self, at: i64, event: &OrderEvent<'_>, sink: &mut impl Sink) {
         if let Some(parent) = parents::of_closed(&self.state, event) {

@@ -1,5 +1,5 @@
-//! Handles reports of a venue's drop copy sessions: finds the order of the OMS to which a report belongs, and keeps
-//! orders placed elsewhere, such as at the venue's terminal.
+//! Handles reports of a venue's drop copy sessions. Finds the order of the OMS to which a report belongs, and keeps
+//! orders that were placed elsewhere, such as at the venue's terminal.
 
 use alloc::format;
 
@@ -66,7 +66,7 @@ impl Core {
         self.report_external(at, number, report, sink)
     }
 
-    /// Raises the event for a fill that is in no position: an operator has to look at it.
+    /// Raises the event for a fill that counts in no position, so that an operator looks at it.
     fn unplaced_fill(
         &mut self,
         at: i64,
@@ -169,8 +169,8 @@ impl Core {
         }
     }
 
-    /// Whether a line has already reported an execution, as a fill of an unknown order. An execution in a leg of a
-    /// spread counts under its own number.
+    /// Whether a line has already reported an execution as a fill of an unknown order. An execution in a leg of a
+    /// spread is also looked up by the number of the leg.
     pub(crate) fn has_counted(&self, exec: u64, instrument: Option<InstrumentNo>) -> bool {
         let state = self.state();
         let leg = instrument.filter(|it| state.spreads.is_leg(*it));
@@ -240,7 +240,7 @@ impl Core {
         spreads::instrument_of_leg(&self.state, order, report)
     }
 
-    /// The number that the execution of a copy has among the fills of its order.
+    /// The key of a copy's execution among the fills of its order.
     fn copied_exec(&self, report: &VenueReport<'_>) -> u64 {
         match self.copied_leg(report.id.order, report) {
             Some(leg) => leg_exec(report.exec, leg),
@@ -281,7 +281,7 @@ impl Core {
                 };
                 ((order, self.copied_exec(report)), fill)
             }
-            // The end of the order follows from the reports of the spread, not of a leg.
+            // The end of the order follows from the reports of the spread, not from the reports of a leg.
             _ if self.copied_leg(order, report).is_some() => return ReportOutcome::Known,
             ReportKind::End(how) if is_open && !self.rests(order, how) && how != End::Filled => {
                 ((order, ENDED), (0, 0))
@@ -296,7 +296,7 @@ impl Core {
             || copies.awaited(key).is_some()
             || breaks.is_some();
         if is_known && !awaits && !is_broken {
-            // The break is settled, or the copy is a duplicate.
+            // The break is settled already, or the copy is a duplicate.
             return ReportOutcome::Known;
         }
         let event = OrderEvent::Copy(CopyEvent::Copied {
@@ -357,7 +357,7 @@ fn external_order<'a>(
     let stop = terms.stop.and_then(|it| scaled(it, rule.scale).ok());
     let traded = report.last_price.and_then(|it| scaled(it, rule.scale).ok());
     let price = if kind.has_price() { price? } else { 0 };
-    // As for a market order of a client: the reference price plus a fifth.
+    // The same price as for a market order of a client: the reference price plus a fifth.
     let reference = rule.reference.map(|it| it.saturating_add(it / 5));
     let hold = if kind.has_price() {
         price

@@ -1,5 +1,5 @@
-//! Blocks trading in addition to the pre-trade controls: restricted lists, limits that activate a kill switch, and
-//! operators.
+//! Blocks trading in ways other than the pre-trade controls: restricted lists, limits that activate a kill switch, and
+//! commands of operators.
 
 use alloc::format;
 
@@ -50,7 +50,7 @@ impl Core {
     /// Activates the kill switch of scopes that exceed RC10-kill, RC12 or RC17. Returns whether a kill switch was
     /// activated.
     pub(crate) fn guard(&mut self, at: i64, party: Party, sink: &mut impl Sink) -> bool {
-        /// Maximum number of scopes that are stopped at once; further scopes follow with the next message.
+        /// Maximum number of scopes that are stopped at once. Further scopes are stopped with the next message.
         const MOST: usize = 4;
         for done in 0..MOST {
             let Some((scope, control, value, limit)) = risk::exceeded(self.state(), party, at)
@@ -111,7 +111,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Lets the limit that was just set expire at `until`; then the limit before it is restored.
+    /// Sets the time `until` at which the limit that was just set expires. The limit before it is then restored.
     pub(crate) fn limit_until(
         &mut self,
         at: i64,

@@ -1,4 +1,4 @@
-//! Price inquiries: a client asks the market makers of a venue for a quote, and the venue accepts or refuses the
+//! Price inquiries. A client asks the market makers of a venue for a quote, and the venue accepts or refuses the
 //! request.
 //!
 //! ```text
@@ -6,7 +6,7 @@
 //!   AI, b, AG, S, j over FIX, R08 or R03 over TMP, or nothing for 30 s > InquiryAnswered
 //! ```
 //!
-//! The quotes themselves go to the market, not to the client who asked.
+//! The quotes of the market makers go to the market, not to the client who asked.
 
 use fixwire_protocol::{Decimal, Nanos};
 
@@ -97,7 +97,7 @@ impl Core {
             id,
         });
         self.emit(at, &event, sink);
-        // The inquiry counts for the rate limit of the venue session, as other messages do.
+        // The inquiry counts for the rate limit of the venue session, like other messages.
         let order = 0;
         let counted = OrderEvent::Order(LifecycleEvent::Asked { order, line, at });
         self.lines.note(&self.state, &counted);
@@ -165,8 +165,8 @@ impl Core {
         })
     }
 
-    /// The account of an inquiry, `None` if it names no account. Fails when the session has no right to inquire for the
-    /// account, or without an account.
+    /// The account of an inquiry; `None` if the inquiry names no account. Fails when the session has no right to
+    /// inquire for the account, or has no right to inquire without an account.
     fn inquiring(&self, new: &NewInquiry<'_>) -> Result<Option<AccountNo>, Reason> {
         let user = self.user(new.session)?;
         let default = user.default_account.as_ref();
@@ -190,7 +190,8 @@ impl Core {
         known.map(Some).ok_or(Reason::of(Why::Account))
     }
 
-    /// A session that can send the inquiry now: an inquiry is never queued, and does not overtake a queued message.
+    /// A session that can send the inquiry now. An inquiry is never queued, and is not sent while messages are queued
+    /// for the session.
     fn line_for_inquiry(
         &self,
         at: i64,
@@ -260,15 +261,15 @@ impl Core {
         true
     }
 
-    /// Whether an inquiry with this QuoteReqID(131) of the OMS still waits for its answer, so that its message may be
+    /// Whether an inquiry with this QuoteReqID(131) of the OMS still waits for its answer. Its message may then be
     /// resent.
     pub(crate) fn inquires(&self, id: &[u8]) -> bool {
         let number = fixwire_protocol::value::uint(id).ok();
         number.is_some_and(|number| self.state.quotes.inquiries.get(number).is_some())
     }
 
-    /// Refuses an inquiry that the venue does not answer in time. Over TMP, also refuses it when its line is down,
-    /// since TMP does not resend inquiries.
+    /// Refuses an inquiry that the venue does not answer in time. Over TMP, also refuses an inquiry whose line is
+    /// disconnected, because TMP does not resend inquiries.
     pub(crate) fn due_inquiries(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         if self.state.quotes.inquiries.is_empty() {
             return None;

@@ -88,7 +88,7 @@ impl Core {
         });
         self.emit(at, &event, sink);
         if is_ours {
-            // If the OMS tried again at once, the venue would reject again.
+            // The OMS waits, because the venue would reject a cancel that is sent at once again.
             self.work.look_later(at, number);
         } else {
             self.work.look_again(&self.state, number);
@@ -105,8 +105,7 @@ impl Core {
         }
     }
 
-    /// Declines the pending request of an order that is now filled, if the request was not sent or the venue will not
-    /// answer it.
+    /// Declines the pending request of a filled order, if the request was not sent or the venue will not answer it.
     pub(crate) fn decline_filled(
         &mut self,
         at: i64,
@@ -141,8 +140,8 @@ impl Core {
         if request.is_none() {
             self.decline_of(at, order, sink);
         }
-        // The client of a lapsed order already has the report Expired: it gets no second report, only the answer to its
-        // own request.
+        // The client of a lapsed order already has an ExecutionReport(8) with ExecType(150) = C (Expired). The client
+        // gets no second report, only the answer to a request of its own.
         let asked = request.and_then(|it| self.state().orders().request(it));
         let is_asked = asked.is_some_and(|(request, _)| !request.id.bytes().is_empty());
         let event = if !is_asked && self.has_lapsed(order) {
@@ -165,14 +164,14 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Whether the order has lapsed: its client got Expired, but the venue has not confirmed the end.
+    /// Whether the order has lapsed: the client got Expired, but the venue has not confirmed the end of the order.
     pub(crate) fn has_lapsed(&self, number: Number) -> bool {
         let order = self.state.orders().get(number);
         order.is_some_and(|order| order.state == OrderState::Lapsed)
     }
 
-    /// Applies a final state that was held back, once its fills have arrived. A request for a filled order is too late
-    /// only when the venue says so.
+    /// Applies a final state that was held back, once the missing fills have arrived. A request for a filled order is
+    /// declined as too late only when the venue says so.
     #[inline]
     pub(crate) fn settle(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let Some(order) = self.state().orders().get(number) else {
@@ -184,7 +183,7 @@ impl Core {
         if order.filled < pended.filled || !order.state.is_open() {
             return;
         }
-        // The request may have been answered in the meantime.
+        // The venue may have answered the request in the meantime.
         let request = pended.request;
         let request = request.filter(|it| self.state().orders().request(*it).is_some());
         let how = pended.how;
@@ -202,7 +201,7 @@ impl Core {
         how == End::DoneForDay && order.is_some_and(|order| order.outlives(next))
     }
 
-    /// Sets an order to done for the day at the venue. The venue still answers requests for the order.
+    /// Records that an order is done for the day at the venue. The venue still answers requests for the order.
     pub(crate) fn rest(&mut self, at: i64, order: Number, note: EndNote<'_>, sink: &mut impl Sink) {
         let event = OrderEvent::Order(LifecycleEvent::DoneForDay {
             order,
@@ -212,7 +211,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Closes a parent; a pending cancel of its client is carried out by that.
+    /// Closes a parent order. This carries out a pending cancel of the client.
     pub(crate) fn end_parent(
         &mut self,
         at: i64,

@@ -59,7 +59,7 @@ impl Core {
         if !self.may_with_all(session, named, |it| it.mass_cancel) {
             return Err(Reason::of(Why::NotAllowed));
         }
-        // A mass cancel counts only for the limits of its session, not of accounts and symbols.
+        // A mass cancel counts for the limits of its session only, not for the limits of accounts and symbols.
         risk::check_cancel(state, Party::of_session(session), at)?;
         let instrument = match cancel.kind {
             b'1' => state.instruments().find(cancel.symbol).map(Some),

@@ -27,11 +27,11 @@ impl Core {
         self.new_with(at, new, None, sink);
     }
 
-    /// Handles a client's new order: all steps from the message of the client to the line of the venue.
+    /// Handles a client's new order: every step from the client's message to the venue's line.
     ///
-    /// Before this call, `app/says` has checked the rate limit of the client. `app/requests` has read
-    /// NewOrderSingle(D), and has refused it if a field would not reach the venue. What follows from each event, such
-    /// as a report, is in [`emit`](Core::emit).
+    /// Before this call, `app/says` has checked the rate limit of the client, and `app/requests` has read the
+    /// NewOrderSingle(D) and refused it if a field would not reach the venue. [`emit`](Core::emit) handles what follows
+    /// from each event, such as a report.
     pub(crate) fn new_with(
         &mut self,
         at: i64,
@@ -39,8 +39,8 @@ impl Core {
         beside: Option<Beside<'_>>,
         sink: &mut impl Sink,
     ) {
-        // May the client place the order, and does the order pass the controls? Nothing has changed yet: a reject only
-        // emits an event.
+        // Checks whether the client may place the order, and whether the order passes the controls. The state has not
+        // changed yet: a reject only emits an event.
         let Accepted {
             proposal,
             hold,
@@ -51,7 +51,7 @@ impl Core {
             Err(reason) => return self.refuse_with(at, new, beside, reason, sink),
         };
         let order = self.state.last + 1;
-        // A child takes over quantity of its parent. This event comes first, so that the quantity never counts twice.
+        // A child takes over a quantity of its parent. This event comes first, so that the quantity never counts twice.
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
             self.emit(
                 at,
@@ -59,7 +59,7 @@ impl Core {
                 sink,
             );
         }
-        // The OMS accepts the order: it has a number, and counts for every limit of its scopes from now on.
+        // The OMS accepts the order: the order has a number, and counts for every limit of its scopes from now on.
         let event = OrderEvent::Request(RequestEvent::Taken {
             order,
             session: proposal.session,
@@ -77,8 +77,8 @@ impl Core {
             id: new.id,
         });
         self.emit(at, &event, sink);
-        // What it says beside that is kept under its number: the locate, the fields that its venue gets as they are, the
-        // client's order number, a time, a condition.
+        // Other values of the order are stored under its number: the locate, the fields that the venue gets unchanged,
+        // the client's order number, the validity, the condition.
         if let Some(beside) = beside {
             self.take_beside(at, order, new.route, beside, sink);
         }
@@ -93,8 +93,8 @@ impl Core {
             // A parent order is never sent, and a conditional order is not sent yet.
             self.keep(at, order, asked.is_parent(), sink);
         } else {
-            // A session of its line group gets it, with a number of its pool: the event `Sent` writes NewOrderSingle(D) or
-            // R01 on that line. Or it waits for a session, or is rejected without one.
+            // A session of the order's line group gets the order, with a number of its pool: the event `Sent` writes a
+            // NewOrderSingle(D) or R01 on that line. If no session can send, the order is queued or rejected.
             self.send_order(at, order, sink);
         }
     }
@@ -170,7 +170,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Keeps a new order that is not sent now: it is held, or is a parent.
+    /// Keeps a new order that is not sent now: a held order or a parent order.
     #[cold]
     pub(crate) fn keep(&mut self, at: i64, order: Number, is_parent: bool, sink: &mut impl Sink) {
         if is_parent {
@@ -284,7 +284,7 @@ impl Core {
         self.check_not_expired(instrument, rule)?;
         let default = user.marks.position_effect;
         let effect = match new.effect {
-            // For a quote the venue itself decides what opens and what closes a position.
+            // For a quote, the venue decides whether a fill opens or closes a position.
             Some(Effect::Netting) if QUOTE || (!rule.has_effect && default.is_none()) => {
                 Effect::Netting
             }
@@ -335,8 +335,8 @@ impl Core {
         })
     }
 
-    /// Refuses a new order. An operator can rerun the order only if its locate can be kept: if it has none, or only
-    /// says that the stock of a short sale is located.
+    /// Refuses a new order. An operator can rerun the order if its locate can be kept. This is so if the order has no
+    /// locate, or if the locate only says that the stock of a short sale is located.
     pub(crate) fn refuse_with(
         &mut self,
         at: i64,
@@ -449,7 +449,7 @@ impl Core {
         }
     }
 
-    /// The new quantity, the new price, and the price at which value is reserved, of a replace; `None` for a cancel.
+    /// For a replace, the new quantity, the new price, and the price at which value is reserved; `None` for a cancel.
     fn accept_change(
         &self,
         at: i64,
@@ -467,7 +467,7 @@ impl Core {
         if !self.user(change.session)?.may(account, right) {
             return Err(Reason::of(Why::NotAllowed));
         }
-        // An order whose trading day is over cannot be replaced: only its rest can be cancelled.
+        // An order whose trading day is over cannot be replaced; only its open quantity can be cancelled.
         if !order.state.is_open() || (is_replace && order.state == OrderState::Lapsed) {
             return Err(Reason::of(Why::TooLate));
         }
@@ -519,7 +519,7 @@ impl Core {
             Some(quantity) => units(quantity, rule.quantity_scale)?,
             None => order.quantity,
         };
-        // FIX 4.4 Appendix D, C.3: a quantity below CumQty is amended to CumQty.
+        // FIX 4.4 Volume 4, Appendix D, C.3: the venue raises a quantity below CumQty(14) to CumQty.
         let quantity = quantity.max(order.filled);
         let price = match change.price {
             Some(price) => scaled(price, rule.scale)?,
@@ -625,7 +625,7 @@ impl Core {
     }
 
     /// OrderQty(38) of an order reduced by `by`, not below 0; `None` when the OMS does not have the order. Fills that
-    /// arrive in the meantime make no difference, since OrderQty includes them.
+    /// arrive in the meantime do not matter, because OrderQty includes them.
     #[cold]
     pub(crate) fn reduced(
         &self,
@@ -635,7 +635,7 @@ impl Core {
     ) -> Option<Decimal> {
         let order = self.find(session, original)?;
         let scale = self.state.scales(order.instrument).quantity;
-        // A quantity that is no multiple of the instrument's unit is refused, as in OrderQty(38).
+        // A quantity that is not a multiple of the instrument's unit is refused, as in OrderQty(38).
         let Ok(by) = units(by, scale) else {
             return Some(by);
         };

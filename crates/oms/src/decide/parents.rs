@@ -23,7 +23,7 @@ fn unfit(tag: u32, parent: Number) -> Reason {
     }
 }
 
-/// Whether a child may have this TimeInForce(59) and ExpireDate(432): it must not outlive its parent.
+/// Whether the TimeInForce(59) and ExpireDate(432) of a child are allowed: a child must not outlive its parent.
 fn fits_time(parent: &Order, tif: TimeInForce, until: Option<u32>) -> bool {
     match (tif, parent.tif) {
         (TimeInForce::GoodTillCancel, of) => of == TimeInForce::GoodTillCancel,
@@ -33,7 +33,7 @@ fn fits_time(parent: &Order, tif: TimeInForce, until: Option<u32>) -> bool {
     }
 }
 
-/// Whether a price is within the limit of a parent.
+/// Whether a price of a child is within the limit price of its parent.
 fn is_within(parent: &Order, price: Price) -> bool {
     match parent.kind {
         OrderType::Limit if parent.side.is_buy() => price <= parent.price,
@@ -94,7 +94,7 @@ fn left_of(state: &OmsState, parent: &Order) -> Quantity {
     left.saturating_sub(state.families.held(parent.number))
 }
 
-/// Checks a new child, and lets it take over quantity of its parent.
+/// Checks a new child, and lets the child take over a quantity of its parent.
 #[cold]
 pub(crate) fn check_child(
     state: &OmsState,

@@ -9,7 +9,8 @@ use crate::values::reason::{Reason, Why};
 use crate::values::value::Number;
 
 impl Core {
-    /// The tag in which the client of a new order may choose the order number; `None` when it may not.
+    /// The tag in which the client of a new order may choose the order number; `None` when the client may not choose
+    /// it.
     pub(crate) fn own_number_tag_of(&self, new: &NewOrder<'_>) -> Option<u32> {
         if self.pools.is_empty() {
             return None;
@@ -115,7 +116,7 @@ impl Core {
         let known = self.state.pools.get(pool)?;
         let numbers = (known.next..=known.last).filter(|number| !known.own.contains(number));
         let mut numbers = numbers.map(|number| (number, form.write(number)));
-        // An order of the day before may have this number, or another pool may have made the same text.
+        // An order of the day before may have this number, or a number of another pool may have the same text.
         numbers.find(|(_, text)| !self.state.has_number(text.bytes()))
     }
 

@@ -1,5 +1,5 @@
-//! Selects the session to the venue for an order, applies the rate limit of the venue, and queues messages that have to
-//! wait.
+//! Selects the session to the venue for an order, applies the rate limit of the venue, and queues messages that cannot
+//! be sent yet.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -29,7 +29,7 @@ pub(crate) struct Group {
     pub cannot_replace: bool,
     pub cannot_stop: bool,
     pub over_tmp: bool,
-    /// Whether a line of the group cannot leave out PositionEffect(77) in orders of symbols with netting positions.
+    /// Whether a line of the group needs PositionEffect(77) even in orders of symbols with netting positions.
     pub needs_effect: bool,
     /// Whether a line of the group is for futures.
     pub has_futures: bool,
@@ -58,16 +58,16 @@ pub(crate) struct Lines {
     pub group_of: Table<InstrumentNo, SymbolRoute>,
     /// The OMS does not know how many messages it sent before this time, in nanoseconds since 1970.
     pub(crate) unknown_until: i64,
-    /// Orders and requests queued for a session or route that the settings no longer have.
+    /// Queued orders and requests whose session or route is no longer in the settings.
     pub lost: VecDeque<Number>,
-    /// Whether something was queued since all queues were last seen empty.
+    /// False only while all queues are empty: the last check found them empty, and nothing was queued since.
     pub(crate) has_queued: bool,
 }
 
 /// The line groups to which orders of an instrument may go.
 #[derive(Debug, Default)]
 pub(crate) struct SymbolRoute {
-    /// The line group of orders for which no condition decides.
+    /// The line group of the first route of the symbol that has no condition.
     pub group: Option<usize>,
     /// The line groups of routes that have a condition.
     pub chosen: Vec<usize>,
@@ -130,7 +130,7 @@ impl Lines {
         lines
     }
 
-    /// Applies other settings of the same groups: queued requests and the counts of sent messages stay.
+    /// Applies other settings of the same groups. Queued requests and the counts of sent messages stay.
     pub(crate) fn follow(
         &mut self,
         state: &OmsState,
@@ -144,7 +144,8 @@ impl Lines {
             let Some(flow) = rule.flow.filter(|flow| flow.time > before) else {
                 continue;
             };
-            // How many messages were sent in the longer interval is unknown: the OMS assumes as many as possible.
+            // The number of messages sent in the longer interval is unknown, so the OMS assumes the largest allowed
+            // number.
             let lines = self.lines.iter_mut().flatten();
             for line in lines.filter(|line| line.group == place) {
                 line.sent.clear();
@@ -159,7 +160,7 @@ impl Lines {
             order.state == OrderState::Queued
                 || request.is_some_and(|it| it.state == OrderState::Queued)
         };
-        // A request for a parent order waits for the children of the parent.
+        // A request for a parent order waits for the end of the parent's children.
         let is_sent = |order: &&Order| order.state.is_open() && order.state != OrderState::Parent;
         let open = state.orders().iter().filter(is_sent);
         let mut queued: Vec<&Order> = open.filter(waits).collect();
@@ -188,12 +189,13 @@ impl Lines {
         self.lines.get(line)?.as_ref()
     }
 
-    /// The line group of orders for which no condition decides.
+    /// The line group of the instrument's orders, if no condition decides.
     pub(crate) fn group(&self, instrument: InstrumentNo) -> Option<usize> {
         self.group_of.get(instrument)?.group
     }
 
-    /// The line group of a new order. When a condition has decided the route, it is the group of the session `route`.
+    /// The line group of a new order. If a condition has decided the route, it is the line group of the session
+    /// `route`.
     pub(crate) fn group_by(
         &self,
         route: Option<SessionNo>,
@@ -219,8 +221,8 @@ impl Lines {
         route.is_some_and(|it| it.group == Some(group) || it.chosen.contains(&group))
     }
 
-    /// Whether an order may be at the venue through this session: a line of the order's group, of a group that helps
-    /// it, or of a group that it helps.
+    /// Whether a venue may report an order on this session. The session must be a line of the order's group, of a
+    /// helper group of that group, or of a group whose helper that group is.
     pub(crate) fn reaches(&self, state: &OmsState, session: SessionNo, order: &Order) -> bool {
         let Some(of) = self.line(session).map(|line| line.group) else {
             return false;
@@ -283,7 +285,8 @@ impl Lines {
         }
     }
 
-    /// Whether a new order or replace may be sent now, before the queued messages of its session.
+    /// Whether a new order or replace may be sent on a session now: no cancel or replace is queued, and the rate limit
+    /// allows it.
     ///
     /// # Errors
     ///
@@ -303,7 +306,7 @@ impl Lines {
     ///
     /// # Errors
     ///
-    /// The earliest time at which it may send, in nanoseconds since 1970.
+    /// The earliest time at which the session may send a message, in nanoseconds since 1970.
     pub(crate) fn room(&self, at: i64, line: SessionNo, is_cancel: bool) -> Result<(), i64> {
         self.room_for(at, line, is_cancel, 1)
     }
@@ -369,8 +372,8 @@ impl Lines {
         }
     }
 
-    /// A session of a group, or else of its helpers, that can send an order now. Otherwise: why no session can, and
-    /// when one may be able to.
+    /// A session of a group, or else of a helper group, that can send an order now. If there is none: the reason, and
+    /// the time at which a session may be able to send.
     pub(crate) fn choose(
         &self,
         state: &OmsState,
@@ -458,8 +461,8 @@ impl Lines {
         self.room_for(at, line, false, 2)
     }
 
-    /// Chooses a session for both sides of a quote, as [`choose`](Self::choose) does for an order; `preferred` is the
-    /// session of the quote that this one replaces.
+    /// Chooses a session for both sides of a quote, as [`choose`](Self::choose) does for an order. `preferred` is the
+    /// session of the replaced quote.
     pub(crate) fn choose_for_quote(
         &self,
         state: &OmsState,
@@ -482,8 +485,8 @@ impl Lines {
         turn.map_or_else(|when| Err((Why::Busy, Some(when))), |()| Ok(line))
     }
 
-    /// What to do with the first queued order of a group, or with an order that timed out; `None` when the group has no
-    /// such order.
+    /// The next step for the first queued order of a group, or for an order that timed out; `None` when the group has
+    /// no such order.
     pub(crate) fn next_order(
         &mut self,
         state: &OmsState,
@@ -516,7 +519,8 @@ impl Lines {
         Some((first, next))
     }
 
-    /// The first queued request of a kind, and when it times out. A request that has timed out comes before others.
+    /// The first queued request of a kind, and the time at which it times out. A request that has timed out comes
+    /// first.
     fn first_request(
         &mut self,
         state: &OmsState,
@@ -546,7 +550,7 @@ impl Lines {
         Some((if stale <= at { oldest } else { first }, stale))
     }
 
-    /// What to do with the first queued request of a session; `None` when no request is queued.
+    /// The next step for the first queued request of a session; `None` when no request is queued.
     pub(crate) fn next_request(
         &mut self,
         state: &OmsState,

@@ -1,4 +1,5 @@
-//! Two-sided quotes: one request creates two orders, which are sent together and then live independently.
+//! Two-sided quotes. One request creates two orders, which are sent together and are independent of each other
+//! afterwards.
 //!
 //! ```text
 //!   Quote(S) > both sides pass the controls > Taken bid, Taken offer, Quoted
@@ -109,7 +110,7 @@ impl NewQuote<'_> {
 }
 
 impl Core {
-    /// Handles a client's quote: both sides must pass all controls, or neither is accepted.
+    /// Handles a client's quote. Both sides must pass all controls; otherwise neither side is accepted.
     pub fn new_quote(&mut self, at: i64, quote: &NewQuote<'_>, sink: &mut impl Sink) {
         self.new_quote_with(at, quote, CarriedFields::NONE, sink);
     }
@@ -133,7 +134,7 @@ impl Core {
         }
         let bid = self.state.last + 1;
         for (number, side) in (bid..).zip(&sides) {
-            // The first side is an order by now, so the second side is checked again together with it.
+            // The first side is already an order, so the second side is checked again together with the first one.
             match self.accept_side(at, side, former) {
                 Ok(event) => {
                     self.emit(at, &event, sink);
@@ -199,8 +200,8 @@ impl Core {
         Ok(())
     }
 
-    /// The event that accepts a side, if the side passes all controls. The orders of the replaced quote count for the
-    /// controls, since their cancels may come too late; only RC16 ignores them.
+    /// The event that accepts a side, if the side passes all controls. The orders of the replaced quote still count for
+    /// the controls, because their cancels may be too late; only RC16 ignores these orders.
     fn accept_side<'a>(
         &self,
         at: i64,
@@ -245,8 +246,8 @@ impl Core {
         self.guard(at, Party::of_session(quote.session), sink);
     }
 
-    /// Cancels the quote that a new one replaces. Returns the venue session of the replaced quote: if the new quote
-    /// uses the same session, the cancels arrive before it.
+    /// Cancels the quote that a new quote replaces. Returns the session of the replaced quote: if the new quote is sent
+    /// on the same session, the venue gets the cancels first.
     fn withdraw_former(
         &mut self,
         at: i64,
@@ -349,8 +350,8 @@ impl Core {
         order.is_some_and(|order| order.state == OrderState::Queued)
     }
 
-    /// Sends a queued side, together with the other side if that is queued too. Rejects both sides when `line` is
-    /// `None`: they have timed out.
+    /// Sends a queued side, together with the other side if that is queued too. Without a `line` the sides have timed
+    /// out, and are rejected.
     #[cold]
     pub(crate) fn send_waiting_side(
         &mut self,
@@ -409,7 +410,7 @@ impl Core {
         if !self.user(session)?.rights.iter().any(|it| it.quote) {
             return Err(Reason::of(Why::NotAllowed));
         }
-        // A cancel of quotes counts only for the limits of its session, not of accounts and symbols.
+        // A cancel of quotes counts for the limits of its session only, not for the limits of accounts and symbols.
         risk::check_cancel(state, Party::of_session(session), at)?;
         match (cancel.kind, cancel.symbol) {
             _ if cancel.has_more => Err(Reason::of(Why::Unsupported)),

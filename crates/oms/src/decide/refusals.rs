@@ -13,8 +13,8 @@ use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 
 impl Reason {
-    /// The reason for a field that would not reach the venue, that makes the carried fields too long, whose value does
-    /// not fit TMP, or that is rejected for a reason of its own.
+    /// The reason for a lost field: it would not reach the venue, it makes the carried fields too long, its value does
+    /// not fit TMP, or it has a reason of its own.
     pub(crate) fn of_field(LostField { tag, why }: LostField) -> Self {
         let (why, limit) = match why {
             LostBecause::NotSent => (Why::NotCarried, 0),
@@ -36,7 +36,8 @@ impl Reason {
 }
 
 impl NewOrder<'_> {
-    /// The tag of a price that an order of this type does not have; `None` when each price fits the type.
+    /// The tag of a price that an order of this type cannot have; `None` when the type may have each of the order's
+    /// prices.
     #[inline]
     pub(crate) fn odd_price(&self) -> Option<Tag> {
         let kind = self.kind?;
@@ -137,7 +138,7 @@ impl Core {
         self.refuse_quote(at, quote, Reason::of_field(lost), sink);
     }
 
-    /// Refuses a cancel of quotes or a price inquiry; `id` is its QuoteID(117) or QuoteReqID(131).
+    /// Refuses a cancel of quotes or a price inquiry; `id` is the request's QuoteID(117) or QuoteReqID(131).
     #[cold]
     pub(crate) fn refuse_field_with_id(
         &mut self,
@@ -158,7 +159,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// The reason for a lost field; when the ClOrdID(11) was used before, the reason is the duplicate.
+    /// The reason for a lost field; a duplicate ClOrdID(11) has precedence as the reason.
     fn of_field(&self, (session, id): (SessionNo, &[u8]), lost: LostField) -> Reason {
         match self.state.used(session, id) {
             Some(_) => Reason::of(Why::Duplicate),

@@ -1,7 +1,7 @@
 //! Rerun: an operator places again an order that a control rejected, with some controls turned off.
 //!
-//! A rejected order stays rejected. The OMS places a new order for the same client, with a ClOrdID(11) of the OMS,
-//! since the client's own ClOrdID was used up by the reject.
+//! A rejected order stays rejected. The OMS places a new order for the same client, under a ClOrdID(11) of the OMS,
+//! because the client's own ClOrdID was used by the rejected order.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -37,7 +37,7 @@ impl Core {
         if !may_be_off(reason.why) {
             return None;
         }
-        // The order was rejected for another reason, by a check before the controls.
+        // The order was rejected by a check before the controls, for another reason.
         let Proposed {
             proposal, asked, ..
         } = self.proposed::<false>(at, new).ok()?;
@@ -85,7 +85,7 @@ impl Core {
         }
         let rule = self.rule(terms.instrument)?;
         self.check_not_expired(terms.instrument, rule)?;
-        // The symbol may have more decimals since.
+        // The symbol may have got more decimals since the reject.
         if terms.quantity > MOST {
             return Err(Reason::of(Why::Number));
         }
@@ -151,7 +151,8 @@ impl Core {
         found.ok_or_else(|| self.why_not_rejected(number, &format!("reject {number}")))
     }
 
-    /// Why `what` names no rejected order that can be run again; `what` may also be the number of an accepted order.
+    /// Why `what` does not name a rejected order that can be run again. `what` may also be the number of an accepted
+    /// order.
     fn why_not_rejected(&self, placed: u64, what: &str) -> String {
         let order = self.state().orders().get(placed);
         match order {

@@ -1,7 +1,7 @@
 //! Reload: replaces the settings while the OMS runs. All new settings apply between two messages, or none does.
 //!
-//! Another thread reads and checks the files. This file compares the new settings with the settings in force. The
-//! changes of the state become one event, which holds the events that a start with these settings would emit.
+//! Another thread reads and checks the files. This file compares the new settings with the settings in force. All
+//! changes of the state are one event, which contains the events that a start with these settings would emit.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -45,14 +45,14 @@ pub enum ReloadKind {
     Files,
     /// An operator goes back to the settings before the last reload.
     Back,
-    /// The time of `[oms] reload` has come; no operator and no right is needed.
+    /// The time of `[oms] reload` has come. A reload by the schedule needs no operator and no right.
     Schedule,
 }
 
 /// Settings that another thread has read and checked.
 #[derive(Debug)]
 pub struct NewSettings {
-    /// The new settings; once they are applied, the previous settings.
+    /// The new settings. After they are applied, the previous settings.
     pub rules: RiskRules,
     /// Who or what reloads these settings.
     pub kind: ReloadKind,
@@ -65,8 +65,8 @@ pub trait SettingsSource: Send {
     /// Takes the new settings; `None` when no settings wait.
     fn take(&self) -> Option<Box<NewSettings>>;
 
-    /// Gives back settings that were not applied, or the previous settings: another thread frees them, so that the OMS
-    /// thread does not have to.
+    /// Gives back settings that were not applied, or the previous settings. Another thread frees them, so that the OMS
+    /// thread need not.
     fn give_back(&self, spent: Box<NewSettings>);
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Plan {
     /// The encoded events, each preceded by its length.
     events: Vec<u8>,
     changes: Vec<SettingChange>,
-    /// Open orders with a field that the new contracts refuse, and the tag of the first such field.
+    /// Open orders with a field that the new contracts refuse, each with the tag of the first such field.
     broken: Vec<RefusedField>,
 }
 
@@ -94,12 +94,12 @@ impl Plan {
         self.changes.is_empty() && self.events.is_empty()
     }
 
-    /// Number of bytes that the journal note needs at most.
+    /// Maximum size of the journal note, in bytes.
     pub(crate) fn bytes(&self, command: OperatorCommand<'_>) -> usize {
         self.events.len() + cut(command.who).len() + cut(command.why).len() + 128
     }
 
-    /// Lists the first open orders that lose fields, each by its number and the tag.
+    /// Lists the first open orders that lose fields, each with its number and the tag.
     fn broken_text(&self) -> String {
         let count = self.broken.len();
         if count == 0 {
@@ -135,13 +135,13 @@ impl Core {
     ///
     /// # Errors
     ///
-    /// Every reason why they cannot apply while the OMS runs, a line each.
+    /// Every reason why the new settings cannot be applied while the OMS runs, one per line.
     pub(crate) fn plan(&self, new: &RiskRules) -> Result<Plan, String> {
         let mut wrong = differences::needs_restart(&self.rules, new);
         wrong.extend(self.open_orders_prevent(new));
         wrong.extend(self.quantities_prevent(new));
         let kept = kept_names(&self.state, new);
-        // A name that stayed at the start stays as long as its row does not change again.
+        // A name that was kept at the start prevents a reload only if its row changes again.
         let kept = kept.iter();
         let kept = kept.filter(|name| !name.is_same_in(&self.state, &self.rules, new));
         wrong.extend(kept.map(|name| {
@@ -160,7 +160,7 @@ impl Core {
         let mut events = Vec::new();
         let mut sink = |_: &OmsState, event: &OrderEvent<'_>| {
             let event = match *event {
-                // The name of the file is recorded once, in the event that holds these events.
+                // The event that contains these events records the name of the file once.
                 OrderEvent::Limit(LimitEvent::Limit {
                     scope,
                     control,
@@ -208,7 +208,7 @@ impl Core {
         })
     }
 
-    /// The open orders with a field that the contracts in force pass on and the new contracts refuse.
+    /// Open orders with a field that the contracts in force pass on, and that the new contracts refuse.
     fn broken_by(&self, new: &RiskRules) -> Vec<RefusedField> {
         let state = &self.state;
         let refused = |rules: &RiskRules, order: &Order| {
@@ -247,7 +247,7 @@ impl Core {
         broken.collect()
     }
 
-    /// Says what new settings would change; changes nothing.
+    /// Lists what new settings would change, without a change.
     ///
     /// # Errors
     ///
@@ -300,7 +300,7 @@ impl Core {
         let (who, why) = (cut(command.who), cut(command.why));
         let needs_two = self.rules.two_arm && plan.is_guarded();
         if needs_two && new.kind == ReloadKind::Schedule {
-            // A person who can edit the files and waits for the schedule would replace both operators.
+            // With a schedule, a person who can edit the files could replace both operators.
             return Err("limits or users differ: two operators must reload".into());
         }
         if needs_two && !self.is_second(settings, who)? {
@@ -319,7 +319,7 @@ impl Core {
         });
         self.emit(at, &event, sink);
         if self.rules.market_data != new.rules.market_data {
-            // A session that no longer provides market data does not report when its prices change.
+            // A session that is no longer a source of market data does not report changed prices.
             self.prices.forget();
         }
         core::mem::swap(&mut self.rules, &mut new.rules);
@@ -328,7 +328,8 @@ impl Core {
         Ok(plan.text("reloaded"))
     }
 
-    /// Whether another operator has already requested the same settings or limits; if so, this operator is the second.
+    /// Whether another operator has already requested the same settings or limits, which makes this operator the
+    /// second.
     pub(crate) fn is_second(&self, settings: u64, who: &[u8]) -> Result<bool, String> {
         match &self.state.pending_reload {
             Some(known) if known.settings == settings && known.by == short(who) => {
@@ -380,7 +381,7 @@ impl Core {
         said.collect()
     }
 
-    /// One line for each instrument whose settings cannot change in this way while it has open orders.
+    /// One line for each instrument with a change that is not possible while the instrument has open orders.
     fn open_orders_prevent(&self, new: &RiskRules) -> Vec<String> {
         let mut risky = differences::risky_instruments(&self.rules, new);
         let over_tmp = differences::other_over_tmp(&self.rules, new);

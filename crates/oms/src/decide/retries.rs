@@ -1,7 +1,9 @@
-//! Retries: what the settings do after a reject of a venue, and orders that are sent again under a new ClOrdID.
+//! Retries: the remedies that the settings have for rejects of a venue, and orders that are sent again under a new
+//! ClOrdID(11).
 //!
-//! A rejected order is not open at the venue, and its ClOrdID(11) is used up there. It is sent again as `17-30`, where
-//! 17 is the order and 30 is the next free number. Reports under an earlier ClOrdID are ignored.
+//! A rejected order is not open at the venue, and the venue accepts no order with its ClOrdID(11) again. The OMS sends
+//! the order again as `17-30`: 17 is the order, 30 is the next free number. Reports under an earlier ClOrdID are
+//! ignored.
 
 use core::fmt::Write as _;
 
@@ -33,8 +35,7 @@ impl Core {
             .find(|rule| rule.fits(reject.code, reject.text))
     }
 
-    /// Text(58) for the client of a rejected order: the text of the settings if they have one, else the text of the
-    /// venue.
+    /// Text(58) for the client of a rejected order: the text of the settings if they have one, else the venue's text.
     pub(crate) fn said<'a>(
         &self,
         order: Number,
@@ -45,7 +46,7 @@ impl Core {
         let rule = order.and_then(|order| self.error_rule(order, reject));
         match rule.and_then(|rule| rule.say.as_deref()) {
             Some(say) => {
-                // The text has room: longer texts are refused when the settings are read.
+                // The text is not too long: longer texts are refused when the settings are read.
                 let _ = room.write_str(say);
                 room.bytes()
             }
@@ -56,14 +57,14 @@ impl Core {
     /// The final state that the settings give to a rejected order; `None` when it is rejected.
     pub(crate) fn state_after(&self, order: Number, reject: &VenueReject<'_>) -> Option<End> {
         let order = self.state.orders().get(order)?;
-        // An order with a fill, or an order that the venue had accepted, ends in the state that the venue reports.
+        // An order that has a fill, or that the venue had accepted, ends in the state that the venue reports.
         let is_new = matches!(order.state, OrderState::Sent | OrderState::Unknown);
         let rule = self.error_rule(order, reject).filter(|_| is_new);
         let state = rule.and_then(|rule| rule.state);
         state.filter(|state| *state != End::Rejected)
     }
 
-    /// Schedules a rejected new order to be sent again; returns false when it is not to be sent again.
+    /// Schedules a rejected new order to be sent again; returns false when the settings do not allow a retry.
     pub(crate) fn retry(
         &mut self,
         at: i64,
@@ -85,8 +86,8 @@ impl Core {
         true
     }
 
-    /// How long to wait before the order is sent again, in nanoseconds, and the session not to use; `None` when it is
-    /// not sent again.
+    /// The delay until the order is sent again, in nanoseconds, and the session that must not be used; `None` when the
+    /// order is not sent again.
     fn retry_after(
         &self,
         at: i64,
@@ -147,8 +148,8 @@ impl Core {
         None
     }
 
-    /// A session to the venue for an order that is due. Otherwise: why no session is available, when the order times
-    /// out, and when a session may be able to send.
+    /// A session to the venue for an order that is due. If there is none: the reason, the time at which the order times
+    /// out, and the time at which a session may be able to send.
     fn line_again(&self, at: i64, number: Number) -> Result<SessionNo, (Why, i64, Option<i64>)> {
         let retry = retry_of(&self.state, number);
         let order = self.state.orders().get(number);

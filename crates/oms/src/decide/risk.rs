@@ -1,4 +1,5 @@
-//! Pre-trade controls: one table, checked in order; the first control that refuses decides.
+//! Pre-trade controls, in one table. The controls are checked in the order of the table; the first control that refuses
+//! decides.
 //!
 //! ```text
 //!   RC1  killed or reducing   RC8  lot, tick, collar               RC13 open orders
@@ -56,7 +57,7 @@ pub(crate) fn check(
     run(state, rule, order, limited::ALL, true)
 }
 
-/// Checks an order again whose condition is met, before it is sent.
+/// Checks a triggered order again before it is sent.
 ///
 /// # Errors
 ///
@@ -74,7 +75,7 @@ pub(crate) fn check_again(
 ///
 /// # Errors
 ///
-/// As [`check`], for a control that is not turned off.
+/// As [`check`], for the controls that are not turned off.
 #[cold]
 pub(crate) fn check_without(
     state: &OmsState,
@@ -86,8 +87,8 @@ pub(crate) fn check_without(
     run(state, rule, order, limits, !waived.market)
 }
 
-/// The value that an accepted order gives each limit of its scopes, and the limit. The order counts already, as
-/// [`Proposal::counted`] says.
+/// For each limit at the scopes of an accepted order: the order's value that is compared with the limit, and the limit.
+/// The order already counts, as [`Proposal::counted`] says.
 #[cold]
 pub(crate) fn uses(
     state: &OmsState,
@@ -163,13 +164,14 @@ fn checked(
     if in_market { market(&checking) } else { Ok(()) }
 }
 
-/// The worst price at which the order may trade, as an absolute value; for a spread at least the price of its legs.
+/// The worst price at which the order may trade, as an absolute value. For a spread, it is at least the price of the
+/// legs.
 fn hold(rule: &InstrumentRule, order: &Proposal) -> Result<Price, Reason> {
     match order.kind {
         OrderType::Limit | OrderType::StopLimit => {
             Ok(order.price.saturating_abs().max(rule.least_hold))
         }
-        // Without a limit price the execution price is unknown: reserve the reference price plus a fifth.
+        // Without a limit price the execution price is unknown, so the reference price plus a fifth is reserved.
         OrderType::Market | OrderType::Stop | OrderType::IfTouched => {
             let reference = order.market_price.or(rule.reference);
             let reference = reference.ok_or(Reason::of(Why::NoReference))?;
@@ -184,7 +186,8 @@ impl Checking<'_> {
         self.scopes.all()
     }
 
-    /// Long and short position as the limits count them: separate, or one of them as the net position.
+    /// Long and short position as the limits count them. If positions net, one is the net position and the other is its
+    /// negative.
     fn held(&self) -> (i128, i128) {
         let position = self.position();
         if self.rule.has_effect {
@@ -205,12 +208,12 @@ impl Checking<'_> {
             order.quantity,
             order.price,
         );
-        // A child takes over quantity of its parent, so it does not count as identical to the parent.
+        // A child takes over a quantity of its parent, so the child is not identical to the parent.
         let same = if order.held > 0 { !same } else { same };
         let at = order.at.max(self.state.time());
         let scopes = self.scopes().iter();
         let limits = scopes.filter_map(|(_, it)| it.limits.get(RiskControl::Repeated));
-        // With this number of other identical orders, the order still passes.
+        // The largest number of other identical orders with which the order still passes.
         let enough = limits.min().unwrap_or(0).saturating_sub(1);
         let enough = u64::try_from(enough).unwrap_or(0);
         i128::from(self.state.recent.count(at, same, enough)) + 1
@@ -244,7 +247,7 @@ impl Checking<'_> {
         holding.map_or_else(crate::Position::default, |holding| holding.position)
     }
 
-    /// Possible buys and sells of all open orders of the account in the instrument, including this order.
+    /// Quantities that all open orders of the account in the instrument may buy and sell, including this order.
     fn with_this(&self) -> (i128, i128) {
         let open = self.scopes.holding;
         let open = open.map_or_else(Tally::default, |holding| holding.standing.tally);
@@ -377,7 +380,7 @@ pub(crate) fn check_cancel(state: &OmsState, party: Party, at: i64) -> Result<()
 const KILLING: u32 =
     RiskControl::KillRate.bit() | RiskControl::Executions.bit() | RiskControl::Loss.bit();
 
-/// The first scope that exceeds a control that activates a kill switch: scope, control, value, limit.
+/// The first scope that exceeds a limit with a kill switch: scope, control, value, limit.
 pub(crate) fn exceeded(
     state: &OmsState,
     party: Party,
@@ -392,7 +395,7 @@ pub(crate) fn exceeded(
     })
 }
 
-/// The first control that activates a kill switch and that a scope exceeds; `None` if the scope is killed already.
+/// The first control with a kill switch whose limit a scope exceeds; `None` if the scope is killed already.
 fn exceeded_at(
     state: &OmsState,
     standing: &Standing,

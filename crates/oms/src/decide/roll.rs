@@ -1,4 +1,5 @@
-//! The end of a trading day: Day orders are cancelled first, and what the venue does not confirm stays known.
+//! The end of a trading day. Day orders are cancelled first; orders whose end the venue does not confirm stay in
+//! memory.
 //!
 //! ```text
 //! DayAsked -- orders that were never sent expire; Day orders at venues are cancelled
@@ -70,8 +71,8 @@ impl Core {
         }
     }
 
-    /// The trading day according to the clock, if it is more than a month after the trading day of the orders. Such a
-    /// day starts only when an operator starts it, and new orders are rejected until then.
+    /// The trading day according to the clock, if it is more than a month after the trading day of the orders. Only an
+    /// operator can start such a day. New orders are rejected until then.
     #[must_use]
     pub fn far_day(&self) -> Option<u32> {
         self.work.far_day
@@ -262,7 +263,7 @@ impl Core {
         }
         let ends_here = order.state.is_unsent() || order.is_external();
         let request = orders.request_of(order);
-        // The venue will answer a request that was sent.
+        // The venue will answer a request that was sent to it.
         let request = request.filter(|it| ends_here || it.state == OrderState::Queued);
         if let Some(request) = request.map(|request| request.number) {
             self.decline(at, request, crate::Why::TooLate, b"", sink);

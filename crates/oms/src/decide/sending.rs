@@ -101,13 +101,15 @@ impl Core {
         );
     }
 
-    /// Checks that a line accepts the fields that an order or a request carries; returns the values that it has over
-    /// TMP because of them, `None` when they are those of its order.
+    /// Checks that a line accepts the fields that an order or a request carries.
+    ///
+    /// Returns the values over TMP that follow from these fields; `None` for a request that has the values of its
+    /// order.
     ///
     /// # Errors
     ///
-    /// The field that the line refuses: because the settings have changed since the request came in, or because values
-    /// of `map` make the message too long.
+    /// The field that the line refuses. The settings have changed since the request came in, or values of `map` make
+    /// the message too long.
     #[inline]
     pub(crate) fn carried_by(
         &self,
@@ -166,8 +168,8 @@ impl Core {
         Ok(None)
     }
 
-    /// The values that an order or a request has over TMP because of its fields; `None` when none of them says any. An
-    /// order keeps the values with which it was sent first: fields that a replace keeps change none.
+    /// The values over TMP that follow from the fields of an order or a request; `None` when no field gives a value. An
+    /// order keeps the values with which it was first sent. Fields that a replace keeps change no value.
     fn over_tmp(
         &self,
         group: &LineGroup,
@@ -189,11 +191,12 @@ impl Core {
         let of = |session| self.state.sessions.get(session).map(|it| it.marks);
         let known = order.marks.or(of(order.session).unwrap_or_default());
         let of_line = line.and_then(of).unwrap_or_default();
-        // Also if the order has the same values: another replace may be reported late before this one.
+        // The values are recorded even if the order has the same ones, because another replace may be reported late
+        // before this one.
         Ok(Some(marks.or(known).or(of_line)))
     }
 
-    /// Records the values that a replace gives an order which was sent over TMP and waits to be sent again.
+    /// Records the values over TMP of a replace, for an order that was sent over TMP and waits to be sent again.
     ///
     /// # Errors
     ///
@@ -221,7 +224,7 @@ impl Core {
         Ok(())
     }
 
-    /// Records the values that an order or a request has over TMP because of its fields.
+    /// Records the values over TMP that follow from the fields of an order or a request.
     #[inline]
     pub(crate) fn mark(
         &mut self,
@@ -293,8 +296,8 @@ impl Core {
         }
     }
 
-    /// The next queued message that can be sent or has timed out, cancels first. With the session on which it is sent;
-    /// `None` if it timed out.
+    /// The next queued message that can be sent or has timed out; cancels come first. Also returns the session on which
+    /// it is sent, or `None` if it timed out.
     #[inline]
     pub(crate) fn next_waiting(&mut self, at: i64) -> Option<(Number, Option<SessionNo>)> {
         if self.lines.waits() {
@@ -326,7 +329,7 @@ impl Core {
         orders.find_map(done)
     }
 
-    /// When the next queued message can be sent or times out.
+    /// The time at which the next queued message can be sent or times out.
     #[inline]
     pub(crate) fn due_waiting(&mut self, at: i64) -> Option<i64> {
         if self.lines.waits() {
@@ -392,8 +395,8 @@ impl Core {
         if !self.state().is_line_ready(order) {
             return;
         }
-        // A cancel that is in flight is enough. Any other request may never be answered, so the order is cancelled
-        // although the request is in flight.
+        // A cancel of the OMS that is in flight is enough. Any other request may never be answered, so the OMS sends a
+        // cancel although the request is in flight.
         if let Some(request) = orders.request_of(order) {
             if !self.gives_way(request, order, true) {
                 return;
@@ -410,8 +413,9 @@ impl Core {
         self.send_request(at, request, sink);
     }
 
-    /// Whether the OMS may send a cancel although this request is pending: a cancel of the client, or of the OMS. The
-    /// kill switch does not wait for the venue's answer to a client's request.
+    /// Whether a cancel may be sent while this request is pending. `to_oms` means that the OMS itself cancels the
+    /// order, such as for the kill switch; it does not wait for the answer to a client's request. Without `to_oms`, a
+    /// client cancels the order.
     pub(crate) fn gives_way(&self, request: &Request, order: &Order, to_oms: bool) -> bool {
         let is_own_cancel = request.kind == RequestKind::Cancel && request.id.bytes().is_empty();
         let may = match request.state {
@@ -438,7 +442,7 @@ impl Core {
         }
     }
 
-    /// Requests the status of an order from its venue, if its line group passes status requests of clients on. Returns
+    /// Requests the status of an order from its venue, if the line group passes on status requests of clients. Returns
     /// whether it does.
     pub(crate) fn pass_on_status(&mut self, number: Number) -> bool {
         let Some(order) = self.state.orders().get(number) else {

@@ -36,7 +36,7 @@ impl Core {
     ///
     /// # Errors
     ///
-    /// The first of them that has expired, with the day.
+    /// The first expired instrument, with the trading day from which it takes no new orders.
     #[inline]
     pub(crate) fn check_not_expired(
         &self,
@@ -100,7 +100,8 @@ impl Core {
         let order = state.used(session, id);
         match order.and_then(|order| state.orders().get(order)) {
             Some(order) => user.may(state.accounts().name(order.account), |it| it.status),
-            // Any right to status requests is enough for an unknown order, which reveals nothing about an account.
+            // A session with any right to status requests gets an answer for an unknown order, which reveals nothing
+            // about an account.
             None => user.rights.iter().any(|it| it.status),
         }
     }
@@ -117,7 +118,7 @@ impl Core {
         group.is_some_and(|group| self.lines.groups[group].cannot_replace)
     }
 
-    /// Whether the venue of a line group does not support stop orders: the OMS holds them.
+    /// Whether the venue of a line group does not support stop orders, so that the OMS holds them.
     pub(crate) fn cannot_stop(&self, group: Option<usize>) -> bool {
         group.is_some_and(|group| self.lines.groups[group].cannot_stop)
     }
@@ -137,7 +138,7 @@ impl Core {
         Some(self.lines.line(line)?.group)
     }
 
-    /// Whether the venue of a line may be asked for the status of orders.
+    /// Whether the OMS may request the status of orders from the venue of a line.
     pub(crate) fn answers_status(&self, line: SessionNo) -> bool {
         let group = self.group_of(line);
         group.is_none_or(|group| group.status != StatusRule::Never)
@@ -149,7 +150,7 @@ impl Core {
         group.is_some_and(|it| it.mass_status && !it.over_tmp && it.status != StatusRule::Never)
     }
 
-    /// Number of orders of a line that is up whose state is unknown, and whose status the OMS does not request.
+    /// Number of orders in an unknown state on a connected line, whose status the OMS may not request.
     pub(crate) fn not_asked(&self, line: SessionNo) -> usize {
         if self.answers_status(line) {
             return 0;
@@ -167,7 +168,7 @@ impl Core {
         self.prices.rebuild(&self.state);
     }
 
-    /// Updates what follows from the settings and the numbers of the state alone; returns the line groups of each
+    /// Updates what depends only on the settings and on the numbers of the state; returns the line groups of each
     /// instrument.
     pub(crate) fn index_rules(&mut self) -> Table<InstrumentNo, SymbolRoute> {
         self.taken_names = taken_names(&self.state, &self.rules);
@@ -175,11 +176,11 @@ impl Core {
         self.instruments = Table::of(None, state.instruments().len());
         for rule in &rules.instruments {
             if let Some(index) = state.instruments().find(rule.symbol.as_bytes()) {
-                // Prices and quantities in the units of the state, which may have more decimals than the settings.
+                // The units are those of the state, which may have more decimals than the settings.
                 let scale = state.scale(index);
                 let factor = 10_i64.pow(scale.saturating_sub(rule.scale).into());
                 let parts = state.scales(index).quantity;
-                // The state has fewer decimals only if its quantities would be out of range otherwise.
+                // The state has fewer decimals only if quantities would otherwise be out of range.
                 let one = |more: u8| 10_u64.pow(more.into());
                 let lot = rule
                     .lot
@@ -236,7 +237,7 @@ impl Core {
             let scale = |(index, symbol): (InstrumentNo, &[u8])| {
                 let mut rules = rules.instruments.iter();
                 let rule = rules.find(|rule| rule.symbol.as_bytes() == symbol);
-                // An instrument that the file no longer has may still have orders.
+                // An instrument that is no longer in the file may still have orders.
                 rule.map_or(state.scale(index), tick_scale)
             };
             state
@@ -302,11 +303,11 @@ impl Core {
 }
 
 impl Core {
-    /// Checks that the names of an order on a line are not those of another instrument or account there.
+    /// Checks that an order's names on a line are not the names of another instrument or account there.
     ///
     /// # Errors
     ///
-    /// The name, and whose it is now.
+    /// The name, and the instrument or account to which it belongs now.
     #[inline]
     pub(crate) fn check_names(&self, number: Number, line: SessionNo) -> Result<(), Reason> {
         match self.taken_names.is_empty() {
@@ -349,7 +350,7 @@ impl Core {
 pub(crate) struct ChangedName<'r> {
     pub line: SessionNo,
     pub of: NameOf,
-    /// The fields of the settings; none for the OMS's own name.
+    /// The fields in the settings; empty if messages use the OMS's own name.
     pub fields: &'r [u8],
 }
 
@@ -399,7 +400,7 @@ fn known_names(state: &OmsState, line: SessionNo) -> BTreeMap<NameOf, &[u8]> {
     instruments.chain(accounts).collect()
 }
 
-/// The open orders at venues, by line and by what the messages of the line name.
+/// The open orders at venues, by line and by the instrument or account that messages on the line name.
 pub(crate) fn named_by_orders(state: &OmsState) -> BTreeMap<(SessionNo, NameOf), Vec<Number>> {
     let mut named = BTreeMap::<_, Vec<Number>>::new();
     for order in state.orders().iter() {
@@ -416,7 +417,7 @@ pub(crate) fn named_by_orders(state: &OmsState) -> BTreeMap<(SessionNo, NameOf),
     named
 }
 
-/// The names that open orders at venues keep: on the line of an order, and on the other lines of its group.
+/// The names that open orders at venues keep, on the line of an order and on the other lines of its group.
 #[derive(Debug)]
 pub(crate) struct KeptNames {
     named: BTreeMap<(SessionNo, NameOf), Vec<Number>>,
@@ -439,8 +440,8 @@ impl KeptNames {
         }
     }
 
-    /// The line whose name a line keeps: its own, or that of another line of its group; `None` if no open order has the
-    /// name.
+    /// The line from which `line` keeps a name: the line itself, or another line of its group. `None` if no open order
+    /// has the name.
     pub(crate) fn line_of(&self, line: SessionNo, of: NameOf) -> Option<SessionNo> {
         let others = self.groups.get(&line).into_iter().flatten();
         let mut lines = [line].into_iter().chain(others.copied());
@@ -448,7 +449,7 @@ impl KeptNames {
     }
 }
 
-/// The fields of a name on a line; none for the OMS's own name.
+/// The fields of a name on a line; empty if messages use the OMS's own name.
 pub(crate) fn name_on(state: &OmsState, line: SessionNo, of: NameOf) -> &[u8] {
     let fields = match of {
         NameOf::Instrument(of) => state.venue_names.instrument(line, of),
@@ -457,7 +458,7 @@ pub(crate) fn name_on(state: &OmsState, line: SessionNo, of: NameOf) -> &[u8] {
     fields.unwrap_or_default()
 }
 
-/// The names that stay at a start, and that the settings give to another instrument or account on the line.
+/// The names that open orders keep, and that the settings give to another instrument or account on the line.
 pub(crate) fn taken_names(
     state: &OmsState,
     rules: &RiskRules,
@@ -480,7 +481,7 @@ pub(crate) fn taken_names(
         };
         let mut others = known.iter().filter(|(other, _)| is_other(other));
         let other = others.find(|(other, fields)| is_same(**other, fields));
-        // One without a row has the name of the OMS.
+        // An instrument or account without a row has the OMS's own name at the venue.
         let plain = || {
             let value = value_of(name, first)?;
             let other = match of {
@@ -495,7 +496,7 @@ pub(crate) fn taken_names(
     taken.collect()
 }
 
-/// A name that cannot change yet, since open orders at the venue have it.
+/// A name that cannot change yet, because open orders at the venue have it.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptName {
     pub line: SessionNo,
@@ -504,7 +505,7 @@ pub(crate) struct KeptName {
     pub orders: Vec<Number>,
 }
 
-/// The names that differ between the settings and the state, and that open orders have.
+/// The names that differ between the settings and the state, and that open orders at venues have.
 pub(crate) fn kept_names(state: &OmsState, rules: &RiskRules) -> Vec<KeptName> {
     let changed = changed_names(state, rules);
     if changed.is_empty() {
@@ -524,7 +525,7 @@ pub(crate) fn kept_names(state: &OmsState, rules: &RiskRules) -> Vec<KeptName> {
 }
 
 impl KeptName {
-    /// Whether two settings have the same row for the name.
+    /// Whether two versions of the settings have the same row for the name.
     pub(crate) fn is_same_in(&self, state: &OmsState, one: &RiskRules, other: &RiskRules) -> bool {
         let line = state.sessions().name(self.line);
         let row = |rules: &RiskRules| {
@@ -539,7 +540,7 @@ impl KeptName {
         row(one) == row(other)
     }
 
-    /// Says that the name `verb`, such as "cannot change", while its orders are open.
+    /// Text that the name `verb` (such as "cannot change") while its orders are open.
     pub(crate) fn text(&self, state: &OmsState, verb: &str) -> String {
         /// Maximum number of orders that are listed.
         const LISTED: usize = 5;

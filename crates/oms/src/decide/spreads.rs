@@ -15,7 +15,7 @@ use crate::values::value::{Number, Price, Quantity, Side};
 use crate::values::waived::Waived;
 
 /// Checks the legs of a spread as the order would trade them: restricted lists, kill switches, positions, markets.
-/// `known` is the order that is to be replaced, `None` for a new order. Accepts orders of other instruments.
+/// `known` is the order that a replace changes, `None` for a new order. An order that is not for a spread passes.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub(crate) fn check_legs(
     let most = most.max(order.held.saturating_sub(order.filled));
     let counted = known.and_then(|it| state.spreads.get(it.number));
     let counted = counted.map_or([0, 0], |of| of.exposed);
-    // The quantity that a child takes over from its parent counts for the legs too.
+    // The quantity that a child takes over from its parent also counts for the legs.
     let released = quantity(&order.counted).saturating_sub(own);
     let new = match known {
         Some(known) => state.exposure(known, &legs, most),
@@ -82,7 +82,7 @@ fn check_leg(
     }
     risk::check_leg(&core.state, rule, &leg_order, tally(new), waived).map_err(|reason| {
         match reason.why {
-            // The limit may belong to a wider scope: this scope says which leg exceeds it.
+            // The limit may belong to a wider scope, but the scope of the reason names the leg that exceeds it.
             Why::Long | Why::Short => Reason {
                 scope: Scope::Holding(order.account, leg.instrument),
                 ..reason
@@ -92,8 +92,8 @@ fn check_leg(
     })
 }
 
-/// The lowest price at which the value of a spread's order is reserved: the value of one set of its legs, each at its
-/// reference price plus a fifth.
+/// The lowest price at which the value of an order for a spread is reserved. It is the value of one set of legs, each
+/// at its reference price plus a fifth.
 pub(crate) fn least_hold(core: &Core, instrument: InstrumentNo) -> Price {
     const MOST: i128 = crate::values::units::MOST as i128;
     let Some(legs) = core.state.spreads.legs(instrument) else {
@@ -110,7 +110,7 @@ pub(crate) fn least_hold(core: &Core, instrument: InstrumentNo) -> Price {
     let Some(known) = core.state.instruments.get(instrument) else {
         return 0;
     };
-    // A worth of 10^-9 equals a price of 10^-scale times 10^(3 - scale) times a worth of 10^-6.
+    // A value in 10^-9 is a price in 10^-scale, times 10^(3 - scale), times the instrument's value in 10^-6.
     let parts = 10_i128.pow(known.scale.into());
     let one = i128::from(known.worth.max(1)) * 1_000;
     let least = worth.and_then(|worth| worth.checked_mul(parts));
@@ -118,7 +118,7 @@ pub(crate) fn least_hold(core: &Core, instrument: InstrumentNo) -> Price {
     i64::try_from(least.min(MOST)).unwrap_or(i64::MAX)
 }
 
-/// The price of a spread that follows from the reference prices of its legs, and the sum of the absolute prices of its
+/// The price of a spread, computed from the reference prices of its legs, and the sum of the absolute prices of the
 /// legs.
 pub(crate) fn leg_prices(core: &Core, instrument: InstrumentNo) -> Option<(Price, Price)> {
     let legs = core.state.spreads.legs(instrument)?;
@@ -131,7 +131,7 @@ pub(crate) fn leg_prices(core: &Core, instrument: InstrumentNo) -> Option<(Price
     })
 }
 
-/// The leg to which a report of an order belongs, found by the report's symbol; with its place in the spread.
+/// The leg to which a report of an order belongs, found by the report's symbol, with its index in the spread.
 pub(crate) fn leg_of(state: &OmsState, order: Number, symbol: &[u8]) -> Option<(u8, SpreadLeg)> {
     let order = state.orders().get(order)?;
     let legs = state.spreads.legs(order.instrument)?;

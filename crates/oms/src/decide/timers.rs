@@ -16,7 +16,7 @@ fn until(at: i64, when: Option<i64>) -> Option<Nanos> {
 
 impl Core {
     /// Does what is due: at most one step of each row, from the first row to the last. Passes orders that have waited
-    /// too long for missing fills to `overdue`. Returns the time until the next step is due.
+    /// too long for missing fills to `overdue`. Returns the time until the next step.
     pub fn due(
         &mut self,
         at: i64,

@@ -1,4 +1,5 @@
-//! Work that the OMS does between inputs, in the order of [`Task`], in small steps; it is found again after a crash.
+//! Work that the OMS does between inputs, in the order of [`Task`], in small steps. After a crash, the OMS finds the
+//! work again from its state.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -31,11 +32,11 @@ use crate::values::verbs::By;
 /// How long a final state waits for missing fills before the OMS requests the order's status, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// How long after a start a client has to log on again before its orders are cancelled, if its settings give no time,
-/// in nanoseconds.
+/// Time after a start within which a client must log on again, in nanoseconds. After it, the orders of the client are
+/// cancelled. The settings may give another time.
 const RETURN: i64 = 10_000_000_000;
 
-/// Pending work; derived from the state of the OMS.
+/// Pending work, derived from the state of the OMS.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     /// Orders that need a status request.
@@ -50,13 +51,13 @@ pub(crate) struct Work {
     pub(crate) renewing: VecDeque<Number>,
     /// The new trading day that is about to start.
     pub(crate) roll: Option<Roll>,
-    /// Orders whose final state waits for fills, and since when.
+    /// Orders whose final state waits for missing fills, each with the time since which it waits.
     pub(crate) pended: VecDeque<(i64, Number)>,
-    /// Numbers of breaks with a venue, and when each becomes an alarm.
+    /// The time at which each break with a venue becomes an alarm, and the number of the break.
     pub alarms: VecDeque<(i64, u64)>,
-    /// Orders whose cancel the venue rejected, and the time of the reject: the OMS tries again later.
+    /// Orders whose cancel the venue rejected, each with the time of the reject. The OMS sends the cancel again later.
     pub(crate) later: VecDeque<(i64, Number)>,
-    /// Disconnected clients, and when their orders are cancelled.
+    /// Disconnected clients, each with the time at which their orders are cancelled.
     pub(crate) gone: Vec<(i64, SessionNo)>,
     /// Venue sessions that are logging out.
     pub(crate) leaving: Vec<SessionNo>,
@@ -72,15 +73,15 @@ pub(crate) struct Work {
     pub mass: MassQuestions,
     /// Orders of earlier trading days whose status the OMS requests from their venue.
     pub lapsed: LapsedOrders,
-    /// Whether the journal uses its reserved disk space: new orders are rejected, so that the space lasts for cancels
-    /// and reports.
+    /// Whether the journal uses its reserved disk space. New orders are then rejected, so that the space lasts for
+    /// cancels and reports.
     pub(crate) on_reserve: bool,
 }
 
-/// Tasks between inputs, the most urgent first: each step of the OMS does one task.
+/// Tasks between inputs, the most urgent first. Each step of the OMS does one task.
 #[derive(Debug)]
 enum Task {
-    /// A child of a parent was closed: the parent ends when it may not stay open.
+    /// A child of a parent was closed. The parent is closed too if it may not stay open.
     Settle(Number),
     /// The OMS cancels an order.
     Cancel(Number),
@@ -139,12 +140,13 @@ fn is_leg_killed(state: &OmsState, order: &Order) -> bool {
     scopes.any(|scope| state.trading(scope) == Trading::Killed)
 }
 
-/// Whether an order must be cancelled, because it was withdrawn or killed.
+/// Whether an order must be cancelled, because it was withdrawn or a kill switch is active.
 pub(crate) fn must_go(state: &OmsState, order: &Order) -> bool {
     order.withdrawn || is_killed(state, order)
 }
 
-/// Whether an order is to be cancelled: it was withdrawn or killed, or ends with the trading day that is being closed.
+/// Whether an order must be cancelled. It was withdrawn, a kill switch is active, or the order ends with the trading
+/// day that is being closed.
 fn is_going(state: &OmsState, order: &Order) -> bool {
     must_go(state, order) || ends_with_day(state, order)
 }
@@ -230,7 +232,7 @@ impl Work {
             }
             LifecycleEvent::Retried { order, due, .. } => self.retries.add(due, order),
             LifecycleEvent::Pended { order, .. } => {
-                // The order may have waited for fills before, and worked again in the meantime.
+                // The order may have waited for fills before, and may have worked again in the meantime.
                 self.pended.retain(|(_, waits)| *waits != order);
                 self.pended.push_back((state.time(), order));
                 self.rest(order);
@@ -258,13 +260,13 @@ impl Work {
         }
     }
 
-    /// Handles a line that is up: the OMS requests the status of orders in doubt, and cancels orders that were
-    /// withdrawn or killed.
+    /// Handles the logon of a line. The OMS requests the status of orders in doubt, and cancels orders that were
+    /// withdrawn or that a kill switch stops.
     fn is_up(&mut self, state: &OmsState, line: SessionNo) {
         self.leaving.retain(|leaving| *leaving != line);
         let all = self.reset.contains(&line);
         self.reset.retain(|reset| *reset != line);
-        // If the venue supports a mass status request, its answer comes first.
+        // If the venue supports a mass status request, the answer to it comes first.
         if !self.mass.waits(line) {
             let is_asked = |order: &Order| {
                 let is_doubtful = || state.breaks.of(order.number).next().is_some();
@@ -282,7 +284,7 @@ impl Work {
         self.retries.look_again();
     }
 
-    /// Handles a report of an order: if the order must be cancelled, the OMS tries that now.
+    /// Handles a report of an order. If the order must be cancelled, the OMS now tries to cancel it.
     #[inline]
     pub(crate) fn look_again(&mut self, state: &OmsState, number: Number) {
         let order = state.orders().get(number);
@@ -292,12 +294,12 @@ impl Work {
         }
     }
 
-    /// Handles a venue's reject of a cancel: the OMS tries again later.
+    /// Handles a venue's reject of a cancel. The OMS sends the cancel again later.
     pub(crate) fn look_later(&mut self, at: i64, number: Number) {
         self.later.push_back((at, number));
     }
 
-    /// Requests the status of the orders of a line that is up, one by one.
+    /// Requests the status of the orders of a connected line, one by one.
     pub(crate) fn ask_each(&mut self, state: &OmsState, orders: Vec<Number>) {
         self.unanswered.line_up(state, &orders);
         self.lapsed.line_up(state, &orders);
@@ -309,7 +311,7 @@ impl Work {
         self.asking.push_back(order);
     }
 
-    /// Handles a closed child: its parent may have to end.
+    /// Handles a closed child, after which the parent may have to end too.
     #[inline]
     pub(crate) fn settle(&mut self, parent: Number) {
         self.settling.push_back(parent);
@@ -345,7 +347,7 @@ impl Work {
         self.cancelling.extend(orders);
     }
 
-    /// Finds the work that a killed process left undone.
+    /// Finds the work that was not done when the process was killed.
     pub(crate) fn resume(&mut self, state: &OmsState) {
         let some_killed = state.is_somewhere_killed();
         // If no kill switch is active, only withdrawn orders must be cancelled.
@@ -501,8 +503,8 @@ impl Core {
         Some(Nanos(0))
     }
 
-    /// Records whether a client session is logged on; `None` at startup, before its logon. If so configured, its orders
-    /// are cancelled some time after it disconnects.
+    /// Records whether a client session is logged on; `None` at startup, before the client's logon. If the settings say
+    /// so, the client's orders are cancelled some time after a logout or disconnect.
     pub fn client(
         &mut self,
         at: i64,
@@ -561,7 +563,7 @@ impl Core {
             };
             self.withdraw(at, filter, by, sink);
         }
-        // Now cancels are to be sent, or another client's time is next.
+        // The next task is to send cancels, or the time of another client is next.
         Some(Nanos(0))
     }
 
@@ -629,7 +631,7 @@ impl Core {
         orders.iter().filter(unanswered).count()
     }
 
-    /// Sets whether a session to a venue is logging out: it gets no new orders until it logs on again.
+    /// Records whether a session to a venue is logging out. Such a session gets no new orders until it logs on again.
     pub fn set_leaving(&mut self, line: SessionNo, is: bool) {
         self.work.leaving.retain(|leaving| *leaving != line);
         if is {
@@ -637,8 +639,8 @@ impl Core {
         }
     }
 
-    /// Sets whether the disk of the journal is full. This is not part of the state: each order that is rejected for it
-    /// is.
+    /// Sets whether the disk of the journal is full. This value is not part of the state, but each order that is
+    /// rejected because of it is.
     pub fn set_on_reserve(&mut self, is: bool) {
         self.work.on_reserve = is;
     }
@@ -650,13 +652,14 @@ impl Core {
         }
     }
 
-    /// Whether a new order or replace that the venue missed may be resent: not while its order is being cancelled.
+    /// Whether a new order or replace that the venue did not receive may be resent. Not while its order is being
+    /// cancelled.
     #[must_use]
     pub fn may_resend(&self, id: VenueId) -> bool {
         let order = self.state.orders().get(id.order);
         let is_asked = self.state.orders().request(id.request).is_some();
         order.is_some_and(|order| {
-            // The venue no longer has the order if it rejected it under another ClOrdID.
+            // If the venue rejected the order under another ClOrdID(11), it no longer has the order under this one.
             let is_known = id.request == order.attempt() || is_asked;
             let request = self.state.orders().request_of(order);
             let cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);

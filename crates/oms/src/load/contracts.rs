@@ -62,7 +62,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads `drop = [58, 453]`: the tags; for a NumInGroup tag, also the tags of its group.
+    /// Reads `drop = [58, 453]`: the tags, and for a NumInGroup tag also the tags of the group.
     fn tags(
         &mut self,
         contract: &mut Contract,
@@ -91,7 +91,7 @@ impl Reader<'_> {
         let partners = tags.iter().filter_map(|tag| partner(*tag));
         let members = members(self.dictionaries(), &tags, key);
         for member in members.into_iter().chain(partners) {
-            // What the settings say about the field itself has precedence.
+            // A setting for the field itself has precedence over a setting for its group.
             let _ = contract.add(member, rule.clone(), true);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Compares the settings in force with new settings: what a reload changes, and what needs a start.
+//! Compares new settings with the settings in force: what a reload changes, and what takes effect only after a restart.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -24,7 +24,7 @@ pub(crate) struct SettingChange {
     name: String,
     was: String,
     is: String,
-    /// Whether the change is about limits or users, which two operators may have to confirm.
+    /// Whether the change is about limits or users. Two operators may have to confirm such a change.
     pub is_guarded: bool,
 }
 
@@ -63,7 +63,7 @@ fn text_of<'f>(fields: impl Iterator<Item = &'f (&'static str, String)>) -> Stri
 
 /// Compares two lists of rules by the names of the rules; adds the differences.
 fn compare<R: NamedRule>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
-    // Most rules are equal at the beginning and the end of the lists.
+    // Most rules at the beginning and at the end of the lists are equal.
     let front = old.iter().zip(new).take_while(|(one, other)| one == other);
     let front = front.count();
     let (old, new) = (&old[front..], &new[front..]);
@@ -176,7 +176,7 @@ pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec
     all
 }
 
-/// Adds to each changed limit how much of it is in use, if that is more than the limit.
+/// Adds to each changed limit the usage of the limit, if the usage is above the new limit.
 fn in_use(state: &OmsState, new: &RiskRules, limits: &mut [SettingChange]) {
     if limits.is_empty() {
         return;
@@ -216,7 +216,7 @@ fn in_use(state: &OmsState, new: &RiskRules, limits: &mut [SettingChange]) {
     }
 }
 
-/// One line for each setting that differs and that only a start applies.
+/// One line for each setting that differs and that takes effect only after a restart.
 pub(crate) fn needs_restart(old: &RiskRules, new: &RiskRules) -> Vec<String> {
     let mut wrong: Vec<String> = at_start(old, new)
         .map(|key| format!("another [oms] {key}"))
@@ -245,11 +245,12 @@ pub(crate) fn needs_restart(old: &RiskRules, new: &RiskRules) -> Vec<String> {
         .collect()
 }
 
-/// Why settings cannot change: open orders, routed by symbol alone, would get another line group than the one that has
-/// sent them.
+/// Why settings cannot change. Open orders that were routed by symbol alone would belong to another line group than the
+/// one that has sent them.
 pub(crate) const OTHER_GROUP: &str = "it cannot go by another line_group";
 
-/// Instruments whose settings change in a way that is not possible while they have open orders, with the change.
+/// Instruments whose settings change in a way that is not possible while the instrument has open orders; with the
+/// change.
 pub(crate) fn risky_instruments<'r>(
     old: &'r RiskRules,
     new: &RiskRules,
@@ -283,8 +284,8 @@ pub(crate) fn risky_instruments<'r>(
     risky.collect()
 }
 
-/// Instruments whose units over TMP change: open orders that went to a line over TMP prevent it, also when no route leads to
-/// it now.
+/// Instruments whose units over TMP change. Open orders that were sent to a line over TMP prevent this change, even if
+/// no route leads to that line now.
 pub(crate) fn other_over_tmp<'r>(
     old: &'r RiskRules,
     new: &'r RiskRules,

@@ -22,7 +22,7 @@ const LATEST: u64 = 60_000_000_000;
 /// Codes that stand for a status of TMP: 40,000 plus the status.
 const TMP_CODES: core::ops::RangeInclusive<u64> = 40_001..=40_255;
 
-/// The keys of which one names the reject.
+/// Keys that name a reject; an entry has one of them.
 const CODES: [&str; 4] = [
     "ord_rej_reason",
     "cxl_rej_reason",

@@ -456,8 +456,8 @@ impl Reader<'_> {
     }
 }
 
-/// The decimals of quantities, and the lot in units of these decimals. Without `quantity_decimals`, quantities have the
-/// decimals of the lot.
+/// The decimals of quantities, and the lot in units of these decimals. Without `quantity_decimals`, quantities have as
+/// many decimals as the lot.
 fn lots(
     lot: Option<&str>,
     decimals: Option<&str>,

@@ -251,7 +251,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks that a session or link can be a line of a group: it has no other role.
+    /// Checks that a session or link can be a line of a group. It must have no other role.
     fn check_new_line(&mut self, at: usize, line: &String, before: &[String]) {
         self.check_line(at, line);
         let mut others = self.rules.groups.iter().flat_map(|group| &group.lines);
@@ -265,7 +265,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks that at most one venue passes its ExecIDs on as ExecID(17): ExecIDs of two venues may be equal.
+    /// Checks that at most one venue passes its ExecIDs on as ExecID(17), because ExecIDs of two venues may be equal.
     pub(super) fn check_exec_ids(&mut self, file: TomlTable<'_>) {
         let groups = self.rules.groups.iter();
         let mut own = groups.filter(|group| group.venue_exec_id == Some(VenueExecId::Own));

@@ -207,8 +207,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The name and the text of a CSV file of the settings; `None` if the value is no text, a mistake that was reported
-    /// before.
+    /// The name and the text of a CSV file of the settings; `None` if the value is not a text, which was reported
+    /// before as a mistake.
     pub(super) fn open_csv<'d>(
         &mut self,
         value: TomlValue<'d>,

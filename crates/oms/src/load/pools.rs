@@ -93,7 +93,7 @@ impl TableRule for PoolRule {
     }
 }
 
-/// The form of the numbers; `None` when one of its keys has a mistake that was reported already.
+/// The form of the numbers; `None` when one of its keys has a mistake, which was reported before.
 fn form(table: TomlTable<'_>, width: usize) -> Result<Option<NumberForm>, Diagnostic> {
     let text = |key: &'static str, default| {
         table
@@ -217,7 +217,7 @@ fn alphabet(text: &str) -> Option<Vec<u8>> {
     (digits.len() > 1 && !is_double).then_some(digits)
 }
 
-/// Whether numbers of two pools may be equal: they have the same length and compatible prefixes.
+/// Whether numbers of two pools may be equal, because the numbers have the same length and compatible prefixes.
 fn meet(one: &PoolRule, other: &PoolRule) -> bool {
     if one.form == other.form {
         return one.first <= other.last && other.first <= one.last;

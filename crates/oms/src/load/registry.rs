@@ -1,5 +1,5 @@
-//! The registry of settings: each key of each table is declared once. Reading, comparing, reload checks and help use
-//! this declaration.
+//! The registry of settings. Each key of each table is declared once, and this declaration is used for reading,
+//! comparing, reload checks and help.
 //!
 //! A new key is a field in `values/rules.rs` and an entry in the file of its table (`oms.rs`, `users.rs`, `lines.rs`, ...);
 //! `UPDATE=1 cargo test -p fixwire-oms --lib keys` then rewrites the table of `docs/reference/oms.md`. An entry says what a
@@ -27,7 +27,7 @@ pub(crate) type Read<T> = fn(&mut Reader<'_>, &mut T, TomlValue<'_>) -> Result<(
 pub(crate) trait TableRule: Default + PartialEq + 'static {
     /// The name of the table.
     const TABLE: &'static str;
-    /// The key whose value distinguishes the rules of the table.
+    /// The key that identifies a rule among the rules of the table.
     const NAME: &'static str;
     /// All keys, in the order of the reference page and of lists of changes.
     const KEYS: &'static [SettingKey<Self, Read<Self>>];
@@ -66,7 +66,7 @@ pub fn setting_tables() -> [(&'static str, Vec<KeyInfo>); 11] {
 }
 
 impl Reader<'_> {
-    /// The value; if reading it failed, notes the mistake and returns `None`.
+    /// The value of `read`; notes the mistake and returns `None` if reading failed.
     pub(super) fn keep<T>(&mut self, read: Result<T, Diagnostic>) -> Option<T> {
         read.map_err(|mistake| self.errors.push(mistake)).ok()
     }
@@ -88,7 +88,7 @@ impl TableReader for Reader<'_> {
     }
 }
 
-/// The value of the key that distinguishes a rule from others.
+/// The value of the key that identifies a rule.
 pub(crate) fn name_of<T: TableRule>(rule: &T) -> String {
     let named = T::KEYS.iter().find(|key| key.name == T::NAME);
     named.map_or(String::new(), |key| (key.show)(rule))
@@ -100,7 +100,7 @@ pub(crate) fn is_guarded<T: TableRule>() -> bool {
     keys.any(|key| key.reload == ReloadEffect::Confirmed)
 }
 
-/// The names of the keys that differ and that only a start applies.
+/// The names of the keys that differ and that take effect only after a restart.
 pub(crate) fn at_start<T: TableRule>(old: &T, new: &T) -> impl Iterator<Item = &'static str> {
     let keys = T::KEYS.iter();
     let keys = keys.filter(|key| key.reload == ReloadEffect::Restart);

@@ -7,7 +7,7 @@ use fixwire_text::{Diagnostic, ReloadEffect, TomlFile, TomlValue};
 
 use super::registry::setting_tables;
 
-/// The keys of a table of the OMS that only a start applies; `None` if the table does not belong to the OMS.
+/// The keys of a table that take effect only after a restart; `None` if the table does not belong to the OMS.
 fn at_start(table: &str) -> Option<Vec<&'static str>> {
     let mut tables = setting_tables().into_iter();
     let (_, keys) = tables.find(|(name, _)| *name == table)?;
@@ -16,8 +16,8 @@ fn at_start(table: &str) -> Option<Vec<&'static str>> {
     Some(keys.map(|key| key.name).collect())
 }
 
-/// Differences between two texts of a settings file that need a restart, such as in sessions, lines or the store; each
-/// with its place in the new text.
+/// Differences between two texts of a settings file that need a restart, such as changed sessions, lines or stores.
+/// Each has its position in the new text.
 #[must_use]
 pub fn restart_needed(old: &str, new: &str) -> Vec<Diagnostic> {
     let (Ok(old), Ok(new)) = (TomlFile::parse(old), TomlFile::parse(new)) else {
@@ -27,7 +27,7 @@ pub fn restart_needed(old: &str, new: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for value in new.entries() {
         let keys = at_start(value.key);
-        // A reload applies all keys of this table.
+        // All keys of this table can be reloaded.
         if keys.as_ref().is_some_and(Vec::is_empty) {
             continue;
         }

@@ -17,14 +17,14 @@ use crate::values::show::{Parts, figure, price, text};
 /// The values of a rule, each with its name.
 pub(crate) type RuleFields = Vec<(&'static str, String)>;
 
-/// A rule with a name, by which rules of the old and the new settings are matched.
+/// A rule with a name. The name matches rules of the old settings and rules of the new settings.
 pub(crate) trait NamedRule: PartialEq {
     const WHAT: &'static str;
 
     /// Whether a second operator must confirm changes, if the settings require two operators.
     fn is_guarded() -> bool;
 
-    /// The value that distinguishes the rule from others.
+    /// The value that identifies the rule.
     fn key(&self) -> String {
         self.name()
     }

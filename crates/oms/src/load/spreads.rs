@@ -14,7 +14,7 @@ type Wrong = (String, &'static str);
 const FORM: &str = "write side, ratio and symbol of both legs: buy 1 JUN sell 1 MAR";
 
 impl Reader<'_> {
-    /// Reads the legs of a spread, with the decimals of the spread and whether it needs PositionEffect(77).
+    /// Reads the legs of a spread. Also returns the decimals of the spread, and whether it needs PositionEffect(77).
     pub(super) fn legs(
         &self,
         spread: &str,
@@ -29,8 +29,8 @@ impl Reader<'_> {
             self.leg((side, ratio, symbol), of)?,
             self.leg((other_side, other_ratio, other_symbol), of)?,
         ];
-        // For a symbol such as TXFL6/A7: reports over TMP list the legs in the order of the symbol, without their
-        // names.
+        // Reports over TMP do not name the legs of a symbol such as TXFL6/A7: they list the legs in the order of the
+        // symbol.
         let first = spread.split(['/', ':']).next();
         if spread.contains(['/', ':']) && first == Some(other_symbol) {
             let what =

@@ -54,7 +54,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Cells, Diagnostic> {
         let failed =
             |what: String| Err(Diagnostic::in_file(file, reader.line() as usize, what, ""));
         match result {
-            // A call without input ends the last line.
+            // An empty input marks the end of the last line.
             ReadRecordResult::InputEmpty => {}
             ReadRecordResult::End => return Ok(cells),
             ReadRecordResult::Record => {
@@ -64,7 +64,8 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Cells, Diagnostic> {
                 let base = cells.text.len();
                 cells.text.push_str(text);
                 let ends = ends[..values].iter().map(|end| base + end);
-                // The line in which the record ends: values in these files have no line breaks.
+                // The line at which the record ends. It is the line of the whole record, because values in these files
+                // have no line breaks.
                 let line = reader.line() as usize - usize::from(is_ended);
                 cells.records.push((line, ends.collect()));
                 (written, values) = (0, 0);

@@ -16,8 +16,8 @@ use crate::values::fields::tmp_fields::{TmpField, TmpFields};
 use crate::values::marks::RequestMarks;
 use crate::values::rules::{LineGroup, UserRule};
 
-/// Tags that may be part of a session's identity: a field of a request with the value of the identity says nothing
-/// about the order.
+/// Tags that may be part of a session's identity. In a request, such a field with the value of the identity says
+/// nothing about the order.
 const IDENTITY: [Tag; 4] = [
     tag::SENDER_SUB_ID,
     tag::TARGET_SUB_ID,
@@ -143,7 +143,7 @@ pub(super) fn check(reader: &mut Reader<'_>, file: TomlTable<'_>) {
     }
 }
 
-/// The mistakes in the table of a group whose lines speak TMP, and in settings for its fields.
+/// The mistakes in the table of a group whose lines speak TMP, and in settings for the table's fields.
 fn problems(
     reader: &Reader<'_>,
     group: &LineGroup,

@@ -331,7 +331,8 @@ impl Reader<'_> {
         self.expand_users(file);
     }
 
-    /// Checks that no other table of the session has the same accounts: only one table may decide about an account.
+    /// Checks that no other table of the session has the same accounts, because only one table may decide about an
+    /// account.
     fn check_alone(&mut self, one: &Known<'_>, all: &[Known<'_>]) {
         let session = &one.session;
         let is_its = |known: &&Known<'_>| known.session == *session;

@@ -189,7 +189,7 @@ fn put(to: &mut String, tag: &str, column: &str, value: &str) -> Result<(), Mist
 fn check_symbols(reader: &Reader<'_>, rows: &[NameRow], wrong: &mut RowMistakes) {
     let value = |row: &NameRow, tag: u32| value_of(&row.rule.fields, tag).map(Vec::from);
     let named: BTreeSet<&str> = rows.iter().map(|row| row.rule.name.as_str()).collect();
-    // The rows before, by Symbol(55) and by SecurityIDSource(22) and SecurityID(48).
+    // The rows read before this row, by Symbol(55), and by SecurityIDSource(22) and SecurityID(48).
     let mut before: BTreeMap<(Vec<u8>, Vec<u8>), Vec<&NameRow>> = BTreeMap::new();
     for row in rows {
         let symbol = value(row, 55).unwrap_or_default();

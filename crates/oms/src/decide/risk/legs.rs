@@ -11,11 +11,11 @@ use crate::values::scope::Scope;
 use crate::values::value::{Market, Trading};
 use crate::values::waived::Waived;
 
-/// Checks a leg of a spread with what the order adds to the leg's usage; ignores waived controls.
+/// Checks a leg of a spread with what the order adds to the usage of the leg. Waived controls are not checked.
 ///
 /// # Errors
 ///
-/// As [`check`], for the controls that depend on the position and the market of the leg.
+/// As [`check`], but only the controls that depend on the position and the market of the leg.
 #[cold]
 pub(crate) fn check_leg(
     state: &OmsState,

@@ -1,4 +1,4 @@
-//! The controls with limits: what each compares at a scope, in the order in which they are checked.
+//! The controls with limits, in the order in which they are checked, and the value that each compares at a scope.
 
 use super::{Checking, HUNDRED_PERCENT, increments};
 use crate::state::Standing;
@@ -34,11 +34,11 @@ const ORDER: [RiskControl; 18] = [
 /// A bit for each control.
 pub(super) const ALL: u32 = before(ORDER.len());
 
-/// Controls that a triggered order must pass a second time. Not the controls that count messages: they counted the
-/// order when it was accepted.
+/// Controls that a triggered order must pass a second time. Controls that count messages are not included: they counted
+/// the order when it was accepted.
 pub(super) const AGAIN: u32 = REQUIRED;
 
-/// Controls of a position: a spread itself has no position, only its legs have.
+/// Controls of a position. A spread itself has no position; only its legs have one.
 pub(super) const POSITION: u32 = RiskControl::Long.bit() | RiskControl::Short.bit();
 
 /// Controls that count messages, values or quantities within an interval.
@@ -82,14 +82,14 @@ const fn earlier(control: RiskControl) -> u32 {
     before(at)
 }
 
-/// An order that the scopes' counts of messages do not have yet, and one that they have.
+/// Whether the scopes' counts of messages do not yet include the order (`NEW`), or include it (`COUNTED`).
 const NEW: u64 = 1;
 const COUNTED: u64 = 0;
 
-/// The first control, in the order of the table, that has refused so far.
+/// The first control in the order of the table that refuses, among those checked so far.
 struct First {
     reason: Option<Reason>,
-    /// A bit for each control that comes before that control in the table and may still refuse.
+    /// A bit for each control that precedes the refusing control in the table and may still refuse.
     left: u32,
 }
 
@@ -106,7 +106,7 @@ struct Values {
     repeated: i128,
     /// The largest distance from the reference price; `None` without a reference price.
     collar: Option<i128>,
-    /// Quantities in 10^-8: of the order, then of the long and short position with all open orders.
+    /// Quantities in 10^-8: of the order, then of the long and the short position including all open orders.
     order: i128,
     long: i128,
     short: i128,
@@ -117,7 +117,7 @@ struct Values {
 
 impl Checking<'_> {
     /// Compares the values of the given controls with their limits, scope by scope. The first control of [`ORDER`] that
-    /// refuses decides; at the widest scope if it refuses at several.
+    /// refuses decides. If it refuses at several scopes, the widest scope is the scope of the reason.
     #[inline(always)]
     pub(super) fn limited(&self, controls: u32) -> Result<(), Reason> {
         let mut first = First {
@@ -133,7 +133,7 @@ impl Checking<'_> {
         if missing != 0
             && let Some(control) = ORDER.iter().find(|it| missing & it.bit() != 0)
         {
-            // The value says which control lacks a limit.
+            // The value is the number of the control that has no limit.
             let value = control.index().into();
             let why = Reason::of(Why::NoLimit);
             first.refuse(*control, Reason { value, ..why });
@@ -149,7 +149,7 @@ impl Checking<'_> {
         first.reason.map_or(Ok(()), Err)
     }
 
-    /// Without a reference price only a limit of 100 percent or more passes.
+    /// Without a reference price, an order passes only if every collar is 100 percent or more.
     #[cold]
     fn without_reference(&self, first: &mut First) {
         let scopes = self.scopes().iter();
@@ -170,7 +170,7 @@ impl Checking<'_> {
             (!is_replace, RiskControl::Replaces.bit()),
             (self.order.side.is_buy(), RiskControl::Short.bit()),
             (!self.order.side.is_buy(), RiskControl::Long.bit()),
-            // A spread has no position itself: its legs have.
+            // A spread itself has no position; its legs have positions.
             (self.rule.legs.is_some(), POSITION),
         ];
         not.iter()
@@ -227,7 +227,8 @@ impl Checking<'_> {
         });
     }
 
-    /// Gives each limit at the order's scopes the value that it is compared with, for an order that counts already.
+    /// Passes each limit at the order's scopes, with the value that it is compared with, to `each`. The order already
+    /// counts.
     pub(super) fn uses(&self, each: &mut impl FnMut(Scope, RiskControl, i128, i128)) {
         let asked = self.asked() & self.controls;
         let mut values = self.values(asked & !RiskControl::Repeated.bit());
@@ -254,8 +255,8 @@ impl Checking<'_> {
         }
     }
 
-    /// Gives each control the value that it compares with its limit at a scope. `next` is 1 for an order that the
-    /// scope's counts of messages do not have yet.
+    /// Passes each control, with the value that it compares with its limit at a scope, to `compare`. `next` is 1 if the
+    /// scope's counts of messages do not include the order yet.
     #[inline(always)]
     fn compared(
         &self,

@@ -83,7 +83,8 @@ impl Core {
         said.map_or(filled, |said| said.max(filled))
     }
 
-    /// Whether a fill is a break: because another fill has its ExecID(17), or because CumQty(14) does not include it.
+    /// Whether a fill is a break, because another fill has the same ExecID(17), or because CumQty(14) does not include
+    /// the fill.
     pub(crate) fn fill_broken(
         &mut self,
         at: i64,
@@ -146,15 +147,15 @@ impl Core {
     ) {
         let is_status = matches!(report.kind, ReportKind::Status(_));
         let is_news = match report.kind {
-            // The venue does not have the order, or repeats that it has rejected the order.
+            // The venue does not have the order, or reports again that it has rejected the order.
             ReportKind::Status(b'8') => {
                 let order = self.state().orders().get(report.id.order);
                 order.is_some_and(|it| it.state == OrderState::Ended(End::Rejected))
             }
-            // The status may show a closed order as open at the venue: a cancel of that is in flight.
+            // The status may show a closed order as open at the venue. The cancel of such an order is in flight.
             ReportKind::Status(_) => !self.has_stray_cancel(report.id.order),
             ReportKind::Rejected | ReportKind::Other => false,
-            // Over TMP the fill of such an order is reported next.
+            // Over TMP, the fill of an order that is filled at once is reported next.
             ReportKind::New => {
                 let has_fill = report.last_quantity.is_some_and(|it| it.mantissa > 0);
                 heard == ReportOutcome::Taken && !(has_fill && self.speaks_tmp(report.line))
@@ -177,7 +178,7 @@ impl Core {
         }
         self.agree_on_fills(at, report, is_status, sink);
         let order = self.state().orders().get(report.id.order);
-        // Canceled under the id of a replace arrived before this report.
+        // Canceled under the ClOrdID(11) of a replace arrived before this report.
         let is_cancelled = |it: &Order| it.state == OrderState::Ended(End::Cancelled);
         let is_remade = report.kind == ReportKind::Replaced && order.is_some_and(is_cancelled);
         let is_external = order.is_some_and(Order::is_external);
@@ -189,7 +190,7 @@ impl Core {
         }
     }
 
-    /// Whether all values agree and no break is open: the usual case, found quickly.
+    /// Whether all values agree and no break is open. This is the usual case, and is decided quickly.
     fn all_agrees(&self, report: &VenueReport<'_>) -> bool {
         let state = self.state();
         if state.breaks.open() > 0 {
@@ -264,9 +265,9 @@ impl Core {
             return;
         };
         let is_end = matches!(report.kind, ReportKind::End(_));
-        // Fills may arrive in any order; these kinds of reports give the present values.
+        // Fills may arrive in any order, but these kinds of reports give the present CumQty(14).
         let is_now = is_status || matches!(report.kind, ReportKind::Bust | ReportKind::Correct);
-        // A final state that waits for missing fills has its own timer.
+        // A final state that waits for missing fills has a timer of its own.
         let is_missing = cum > filled && !(is_end && waits);
         let is_surplus = cum < filled && (is_status || is_end);
         let parts = self.state().scales(instrument).quantity;
@@ -291,7 +292,7 @@ impl Core {
             return;
         }
         if report.kind == ReportKind::Fill && cum < filled {
-            // Either a fill is late, or a bust was lost: the status request decides.
+            // Either a fill is late, or a bust was lost. The answer to the status request decides.
             self.work.ask_once(number);
         }
         if self.venue_filled(number) <= filled || (is_now && cum <= filled) {
@@ -302,7 +303,8 @@ impl Core {
         }
     }
 
-    /// The venue's answer to a status request decides whether the venue counts fills that were not in CumQty(14).
+    /// Settles fills that were not in CumQty(14). The venue's answer to a status request decides whether the venue
+    /// counts them.
     fn count_doubtful(&mut self, at: i64, number: Number, cum: Quantity, sink: &mut impl Sink) {
         let is_doubtful =
             |kind: BreakKind| matches!(kind, BreakKind::NotCounted | BreakKind::ReusedExec);
@@ -351,7 +353,8 @@ impl Core {
         let is_open = order.state.is_open();
         let is_spread = self.state().spreads.legs(order.instrument).is_some();
         if let Some(said) = self.state().units(instrument, report.quantity) {
-            // A report with the terms of a pending replace is no break: the venue reports the replace later.
+            // A report that already has the terms of a pending replace is no break: the venue reports the replace
+            // later.
             if said == quantity || of_request.is_some_and(|it| it.0 == said) {
                 self.agreed(at, number, BreakKind::Quantity, sink);
             } else {
@@ -399,7 +402,7 @@ impl Core {
             return;
         };
         let instrument = order.instrument;
-        // Over TMP only ExecType(150) says that the order has ended.
+        // Over TMP only the kind of the report, ExecType(150), says that the order has ended.
         let is_end = match report.status {
             0 => matches!(report.kind, ReportKind::End(_)),
             status => matches!(status, b'3' | b'4' | b'8' | b'C'),
@@ -451,11 +454,11 @@ impl Core {
         let is_wrong = match report.status {
             b'2' => cum < quantity.min(asked.unwrap_or(quantity)),
             b'0' | b'1' => leaves.is_none() && cum >= quantity.max(asked.unwrap_or(0)),
-            // Only a report of the end, or a status, may say that an open order has ended.
+            // Only a status, or a report of the end, may say that an open order has ended.
             b'4' | b'8' | b'C' => !is_answered && is_open,
             b'3' => is_working && !is_answered && !is_of_fill(report.kind),
             b'B' => is_working && cum < quantity,
-            // A pending status, although no request is in flight.
+            // OrdStatus(39) is pending, but no request is in flight.
             b'6' | b'E' => is_working && !in_flight,
             _ => false,
         };
@@ -624,8 +627,8 @@ fn cut(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len().min(crate::Text::MAX)]
 }
 
-/// Whether an AvgPx(6) of the venue equals the order's AvgPx, truncated or rounded to the decimals of the venue's value
-/// or of the tick.
+/// Whether a venue's AvgPx(6) equals the order's AvgPx, truncated or rounded to the decimals of the venue's value or of
+/// the tick.
 fn is_about(order: &Order, said: Decimal, scale: u8, tick: u8) -> bool {
     let digits = said.scale.max(tick);
     let shift = |value: i128, from: u8, to: u8| {

@@ -1,4 +1,5 @@
-//! Breaks become alarms when the venue does not settle them in time, or when its answer leaves them open.
+//! Alarms. A break becomes an alarm when the venue does not settle it in time, or when the venue's answer leaves it
+//! open.
 
 use fixwire_protocol::Nanos;
 
@@ -9,7 +10,8 @@ use crate::state::orders::Order;
 use crate::values::value::Number;
 
 impl Core {
-    /// The venue has answered the status request and the breaks of the order are still open: they become alarms.
+    /// Turns the breaks of an order into alarms, if they are still open after the venue has answered the status
+    /// request.
     pub(crate) fn alarm_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
         let next = |core: &Self| {
             let mut of = core.state().breaks.of(order);
@@ -56,7 +58,7 @@ impl Core {
 }
 
 impl Work {
-    /// Requests the status of an order with a new break from its venue, which has until `until` to answer.
+    /// Requests the status of an order with a new break from its venue. The venue may answer until `until`.
     pub(crate) fn ask_about_break(&mut self, until: i64, number: u64, order: Number) {
         self.alarms.push_back((until, number));
         self.ask_once(order);

@@ -100,8 +100,8 @@ impl Core {
         Ok(format!("break {number}: settled with {which} value"))
     }
 
-    /// Closes other breaks about fills of the order that the settling of one break has resolved: two reports may show
-    /// the same difference.
+    /// Closes the other breaks about fills of the order that are resolved too when one break is settled, because two
+    /// reports may show the same difference.
     fn close_equal(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let next = |core: &Self| {
             let state = core.state();
@@ -195,8 +195,7 @@ impl Core {
             }
             BreakKind::Bust | BreakKind::FillsSurplus => {
                 let (filled, paid) = less(order, found)?;
-                // Only an order that ended by its fills opens again when it has fewer fills: a cancelled order stays
-                // closed.
+                // An order that ended by its fills opens again when it has fewer fills. A cancelled order stays closed.
                 Correction::Fills(filled, paid, is_live && may_trade)
             }
             BreakKind::Quantity => Correction::Terms(found.quantity, order.price),
@@ -205,7 +204,8 @@ impl Core {
             BreakKind::Leaves if !may_trade => return Ok(None),
             BreakKind::Leaves => Correction::Terms(found.total, order.price),
             BreakKind::Status => match End::of(found.status) {
-                // The venue has filled a smaller quantity: the order gets this quantity, and is filled.
+                // The venue has filled a smaller quantity than OrderQty(38). The order gets the filled quantity as
+                // OrderQty, and is filled.
                 Some(End::Filled) if is_open && order.filled > 0 => {
                     Correction::Terms(order.filled, order.price)
                 }
@@ -377,8 +377,8 @@ fn in_range(correction: Option<Correction>, scale: u8) -> Result<Option<Correcti
     }
 }
 
-/// The fill that brings the order to the CumQty(14) of the venue. Its price follows from AvgPx(6), or without AvgPx is
-/// the given price.
+/// The fill that brings the order to the venue's CumQty(14). The price of the fill follows from AvgPx(6), or is the
+/// given price if there is no AvgPx.
 fn missing_fill(
     number: u64,
     order: &Order,
@@ -401,7 +401,7 @@ fn missing_fill(
     Ok(Correction::Fill(mixed(number ^ 1 << 63), missing, price))
 }
 
-/// CumQty(14) of an order, and the amount paid for it, after the bust of a break is taken back.
+/// CumQty(14) of an order, and the amount paid for it, after the quantity of a break is taken back.
 fn less(order: &Order, found: &VenueBreak) -> Result<(Quantity, Amount), String> {
     let by = found.opposite;
     let left = order.filled.checked_sub(by).filter(|_| by > 0);

@@ -1,5 +1,5 @@
-//! Finds the order to which a message belongs. A client's request names it by any ClOrdID(11) of its chain. A venue's
-//! report without a ClOrdID of the OMS names it by OrigClOrdID(41) or OrderID(37).
+//! Finds the order to which a message belongs. A client's request may name the order by any ClOrdID(11) of its chain. A
+//! venue's report without a ClOrdID of the OMS names the order by OrigClOrdID(41) or OrderID(37).
 
 use crate::decide::core::{Change, Core, Sink};
 use crate::decide::venue::{VenueId, VenueReport, short};
@@ -19,8 +19,8 @@ impl Core {
         (order.id.bytes() == original).then_some(order)
     }
 
-    /// The order of a client's request: found by any ClOrdID(11) of its chain, that of a pending request included, else
-    /// by OrderID(37).
+    /// The order of a client's request. It is found by any ClOrdID(11) of its chain, including the ClOrdID of a pending
+    /// request, or else by OrderID(37).
     #[inline]
     pub(crate) fn named(&self, change: &Change<'_>) -> Option<&Order> {
         let orders = self.state.orders();
@@ -34,7 +34,7 @@ impl Core {
         }
     }
 
-    /// Why no order was found: closed and removed from memory, or unknown to the OMS.
+    /// Why no order was found: the order is closed and removed from memory, or is unknown to the OMS.
     pub(crate) fn lost(&self, change: &Change<'_>) -> Why {
         match self.state.used(change.session, change.original) {
             Some(number) if number > 0 && self.state.orders().get(number).is_none() => Why::TooLate,
@@ -93,7 +93,7 @@ impl Core {
         })
     }
 
-    /// Records another OrderID(37) that a replace gives to an order.
+    /// Records the new OrderID(37) that an order gets by a replace.
     pub(crate) fn take_venue_id(
         &mut self,
         at: i64,
@@ -122,9 +122,10 @@ impl Core {
             && !order.is_external()
     }
 
-    /// The request that an OrderCancelReject(9) rejects: the request with its ClOrdID(11). If the ClOrdID belongs to no
-    /// request, the order is found by ClOrdID(11) or OrigClOrdID(41), and its request in flight must have the kind of
-    /// CxlRejResponseTo(434).
+    /// The request that an OrderCancelReject(9) rejects: the request with the ClOrdID(11) of the reject.
+    ///
+    /// If no request has this ClOrdID, the order is found by ClOrdID(11) or OrigClOrdID(41). The request in flight of
+    /// that order is the rejected one if its kind is that of CxlRejResponseTo(434).
     pub(crate) fn rejected_request(
         &self,
         id: Option<VenueId>,

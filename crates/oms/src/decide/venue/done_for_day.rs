@@ -1,4 +1,5 @@
-//! Orders that are good until a later date and done for the day: not in the market until the next trading day.
+//! Orders that are good until a later date and are done for the day. They are not in the market until the next trading
+//! day.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};
@@ -7,7 +8,7 @@ use crate::values::units::{scaled, units};
 use crate::values::value::{End, Number};
 
 impl Core {
-    /// Handles a report of a fill, or of an order that works: an order that was done for the day works again.
+    /// Handles a report of a fill or of a working order. An order that was done for the day works again.
     pub(crate) fn works(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
         let order = self.state().orders().get(report.id.order);
         // Fills from before the order was done for the day may still arrive.

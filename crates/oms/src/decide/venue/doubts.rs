@@ -1,5 +1,5 @@
-//! Reports of a venue that change nothing here but may still differ from the order: reports without news, reports that
-//! contradict themselves, rejects of what the venue has already done. Each difference is a break.
+//! Reports of a venue that change nothing in the OMS, but may differ from the order: reports without news, reports that
+//! contradict themselves, and rejects of requests that the venue has already carried out. Each difference is a break.
 
 use alloc::string::ToString;
 
@@ -15,7 +15,8 @@ use crate::values::value::{BreakKind, End, Number};
 
 impl VenueReport<'_> {
     /// Whether ExecType(150) and OrdStatus(39) contradict each other: one says that the order has ended, the other that
-    /// it is open or new. A pending OrdStatus has precedence over the end, so it contradicts nothing.
+    /// the order is open or new. An OrdStatus of a pending request contradicts no ExecType, because it has precedence
+    /// over the final states.
     #[inline]
     pub(crate) fn contradicts_itself(&self) -> bool {
         match self.kind {
@@ -67,8 +68,8 @@ impl VenueReport<'_> {
 }
 
 impl Core {
-    /// Handles a report that contradicts itself: nothing is applied, and the OMS requests the status from the venue. In
-    /// a report of a request, OrdStatus(39) is the status of the order.
+    /// Handles a report that contradicts itself. Nothing is applied, and the OMS requests the status from the venue. In
+    /// a report about a request, OrdStatus(39) is the status of the order.
     #[cold]
     pub(crate) fn contradicted(
         &mut self,
@@ -115,8 +116,8 @@ impl Core {
         status.map_or_else(Default::default, |it| char::from(it).to_string())
     }
 
-    /// Whether a report with this request id is compared with the order: the order must be at a venue that speaks FIX,
-    /// and no replace that the venue does as Canceled and New may be under way.
+    /// Whether a report with this request id is compared with the order. The order must be at a venue that speaks FIX,
+    /// and the venue must not be carrying out a replace as Canceled and New.
     fn is_compared(&self, order: &Order, line: Option<SessionNo>, request: Number) -> bool {
         !order.is_external()
             && !order.state.is_unsent()
@@ -125,8 +126,8 @@ impl Core {
             && self.state().remade.get(order.number).is_none()
     }
 
-    /// Compares a report that changed nothing with its order: CumQty(14) of every report, and the terms if the report
-    /// has them.
+    /// Compares a report that changed nothing with its order. Every report is compared by CumQty(14), and by its terms
+    /// if it has terms.
     pub(crate) fn agree_beside(
         &mut self,
         at: i64,
@@ -176,7 +177,7 @@ impl Core {
         }
         let has_terms = match report.kind {
             ReportKind::New | ReportKind::Other | ReportKind::Renewed => is_its,
-            // The report of a replace that no longer waits for an answer.
+            // The replace of this report no longer waits for an answer.
             ReportKind::Replaced => is_its || (heard == ReportOutcome::Unreadable && is_later),
             _ => false,
         };
@@ -185,8 +186,8 @@ impl Core {
         }
     }
 
-    /// Compares OrdStatus(39) of a reject with the order; also finds rejects of requests that the venue has carried
-    /// out.
+    /// Compares OrdStatus(39) of a reject with the order. Also finds rejects of requests that the venue has already
+    /// carried out.
     pub(crate) fn reject_agrees(
         &mut self,
         at: i64,

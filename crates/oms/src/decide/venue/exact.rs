@@ -10,12 +10,12 @@ use crate::values::ids::{InstrumentNo, Table};
 use crate::values::units::{MOST, decimals, rounded};
 use crate::values::value::{Price, Quantity};
 
-/// Prices must be able to grow by this factor before they are out of range.
+/// Prices must be in range even after they grow by this factor.
 const ROOM: u64 = 16;
 
 impl Core {
-    /// Gives an instrument the decimals that the price of a fill needs, at most 9, and only as many as its prices have
-    /// room for. Further digits are rounded, halves to the even digit.
+    /// Gives an instrument the decimals that the price of a fill needs: at most 9, and only as many as keep all its
+    /// prices in range. Further digits are rounded, halves to the even digit.
     pub(crate) fn widen(
         &mut self,
         at: i64,

@@ -1,5 +1,4 @@
-//! Reports of a line about an order that is at another venue: nothing of such a report is applied, and an event reports
-//! it.
+//! Reports of a line about an order that is at another venue. Nothing of such a report is applied; an event reports it.
 
 use core::fmt::Write as _;
 
@@ -25,8 +24,8 @@ impl Core {
         order.is_none_or(|order| self.may_report(session, order))
     }
 
-    /// Handles a report of a line that does not have the order. Its fill is in no position: an operator has to find the
-    /// account.
+    /// Handles a report of a line that does not have the order. A fill in such a report counts in no position, so an
+    /// operator has to find its account.
     #[cold]
     pub(crate) fn foreign(
         &mut self,
@@ -47,7 +46,7 @@ impl Core {
             ReportKind::Status(_) => "status",
             ReportKind::Other => "report",
         };
-        // The text always has room.
+        // The buffer is always long enough for the text.
         let _ = text.write_str(what);
         if report.status > 0 {
             let _ = write!(text, ", OrdStatus(39) {}", char::from(report.status));

@@ -1,5 +1,5 @@
-//! Orders of a former trading day that their venue has not confirmed, when their line is up again: the venue is asked,
-//! then what it still has is cancelled.
+//! Lapsed orders: orders of a former trading day whose end the venue has not confirmed. When the line is connected
+//! again, the OMS requests their status, and cancels the orders that are still open at the venue.
 //!
 //! ```text
 //!   line up > OrderStatusRequest(H) --- has ended ----------> LapseConfirmed
@@ -8,9 +8,9 @@
 //!                    +-- no answer in 5 s ------+--> LapseCancelled, OrderCancelRequest(F)
 //! ```
 //!
-//! Where the venue is not to be asked, `status_request = "no"`, the cancel goes out at once.
-//! This is once for each logon of the line, and not at all over a cancel that is in flight: its answer, or that of the
-//! status request for it, decides. What the venue refuses to cancel stays known, and is an operator's to cancel.
+//! With `status_request = "no"` the OMS sends the cancel at once. It sends one cancel for each logon of the line, and
+//! none while a cancel is in flight: the answer to that cancel, or to the status request for it, decides. If the venue
+//! refuses the cancel, the order stays lapsed, and only an operator can cancel it.
 
 use fixwire_protocol::Nanos;
 
@@ -21,7 +21,7 @@ use crate::state::orders::lapsed::may_be_cancelled;
 use crate::values::value::Number;
 
 impl Core {
-    /// Handles the venue's answer about an order that lapsed: what is still open at the venue is cancelled.
+    /// Handles the venue's answer about a lapsed order: an order that is still open at the venue is cancelled.
     #[cold]
     pub(crate) fn lapsed_reported(
         &mut self,
@@ -36,13 +36,15 @@ impl Core {
         if self.work.lapsed.asked.remove(&number).is_none() {
             return;
         }
-        // If the order is filled there, its fills follow. If a cancel is pending, its end follows.
+        // If the order is filled at the venue, its fills follow. If a cancel is pending at the venue, its report
+        // follows.
         if !matches!(status, b'2' | b'6') {
             self.cancel_lapsed(at, number, sink);
         }
     }
 
-    /// Cancels lapsed orders about which the venue did not answer in time; returns the time until the next one is due.
+    /// Cancels lapsed orders whose status request the venue did not answer in time. Returns the time until the next
+    /// such cancel is due.
     pub(crate) fn due_lapsed(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         while let Some((due, number)) = self.work.lapsed.waiting.front().copied() {
             let is_asked = self.work.lapsed.asked.contains_key(&number);

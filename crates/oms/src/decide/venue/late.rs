@@ -1,4 +1,4 @@
-//! Handles reports about replace requests, also reports that arrive late or out of order.
+//! Handles reports about replaces, including reports that arrive late or out of order.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};
@@ -11,8 +11,8 @@ use crate::values::units::scaled;
 use crate::values::value::{Number, Price, Quantity, RequestKind};
 
 impl Core {
-    /// Handles a report that the venue has carried out a replace which the OMS may have given up; `None` when the
-    /// replace is neither pending nor among the given up replaces of the order.
+    /// Handles a report that the venue has carried out a replace, which the OMS may have given up. `None` when the
+    /// replace is not pending and is not one that the OMS gave up for this order.
     #[cold]
     pub(crate) fn replaced_late(
         &mut self,
@@ -36,18 +36,18 @@ impl Core {
         let scale = state.scale(instrument);
         let mut quantity = state.units(instrument, report.quantity);
         let mut price = report.price.and_then(|it| scaled(it, scale).ok());
-        // Over TMP a missing field did not change; over FIX the venue just did not repeat it.
+        // Over TMP, a field that is missing did not change. Over FIX, the venue only did not repeat it.
         if let Some(asked) = pending.filter(|_| !self.speaks_tmp(report.line)) {
             quantity = quantity.or(Some(asked.0));
             price = price.or(Some(asked.1));
         }
-        // When the order was reported as Canceled before, this replace is the last thing that the venue did.
+        // If the venue reported the order as Canceled before, this replace is the venue's latest change.
         let has_time = report.at > 0 || state.remade.is_held(number);
         if pending.is_none() && (!has_time || quantity.or(price.map(|_| 0)).is_none()) {
             // The time of the replace or its terms are unknown: a person has to ask the venue.
             return Some(ReportOutcome::Unreadable);
         }
-        // If two replaces have the same time, the one that was sent later counts.
+        // If two replaces have the same time, the one that was sent later decides.
         let is_later = request > order.current;
         let is_last =
             |set_at: i64| report.at == 0 || report.at > set_at || (report.at == set_at && is_later);
@@ -110,7 +110,8 @@ impl Core {
         let is_same = (quantity, price) == (known.quantity, known.price);
         let is_news = venue_at > terms.quantity_at.max(terms.price_at);
         let event = match venue_at {
-            // A later report with the same terms is recorded too, so that an older report does not count after it.
+            // A later report with the same terms is recorded too, so that an older report that follows does not change
+            // the terms.
             _ if is_same && !is_news => return ReportOutcome::Known,
             _ if newer == (None, None) => return ReportOutcome::Known,
             0 => OrderEvent::Copy(CopyEvent::Restated {
@@ -165,7 +166,7 @@ impl Core {
         let scale = self.state().scale(instrument);
         let quantity = self.state().units(instrument, report.quantity);
         let price = report.price.and_then(|it| scaled(it, scale).ok());
-        // Terms other than the requested terms are a break; over TMP the exchange may set them.
+        // Terms other than the requested terms are a break. Over TMP they are not, because the exchange may set them.
         let is_set = self.speaks_tmp(report.line);
         let cum = self.state().units(instrument, report.filled);
         let is_amended =

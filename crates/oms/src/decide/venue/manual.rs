@@ -34,7 +34,7 @@ const KEYS: [&str; 6] = ["order", "type", "quantity", "price", "exec", "ref"];
 /// Maximum number of reports in one file.
 const MOST: usize = 200;
 
-/// A report whose words were read without looking at the state.
+/// A report whose words were read without the state.
 #[derive(Clone, Copy, Debug)]
 struct Entry<'a> {
     order: Number,
@@ -163,8 +163,8 @@ impl<'a> Entry<'a> {
 }
 
 impl Core {
-    /// Checks reports that are separated by `;`. The answer has the place of each wrong report, from 1, and what is
-    /// wrong with it.
+    /// Checks reports that are separated by `;`. For each wrong report, the answer has its position, from 1, and the
+    /// mistake.
     pub(crate) fn check_reports(&self, text: &str) -> Result<String, String> {
         let mut wrong = String::new();
         let mut before = Before::default();
@@ -342,10 +342,11 @@ impl Core {
             return;
         };
         let pending = self.state.orders().request_of(order);
-        // An order that expires or is done for the day was not cancelled: its pending cancel is too late.
+        // An order that expires or is done for the day was not cancelled, so its pending cancel is declined as too
+        // late.
         let is_cancelled = entry.kind == ReportKind::End(End::Cancelled);
         let cancel = pending.filter(|request| is_cancelled && request.kind == RequestKind::Cancel);
-        // A fill does not make an order work again that is done for the day.
+        // A fill that an operator enters does not make an order work again that is done for the day.
         let is_done = order.state == OrderState::DoneForDay;
         let leg = entry.leg.zip(self.state.legs(order.instrument));
         let leg = leg.map(|(at, legs)| self.state.instruments().name(legs[at].instrument));
@@ -381,7 +382,8 @@ impl Core {
         if entry.leg.is_none() {
             self.report(at, &report, sink);
         } else {
-            // The fill counts in addition to the venue's fills, whichever way the venue reports legs.
+            // The fill counts in addition to the venue's fills, whether the venue reports legs in its fills or
+            // separately.
             let of = self.state.spreads.get(report.id.order);
             let in_fill = of.is_some_and(|of| of.source == LegSource::Fills);
             self.report_of_leg(at, &report, in_fill, sink);

@@ -1,5 +1,5 @@
-//! OrderMassStatusRequest(AF), where the settings say that the venue supports it: when a line is up again, the OMS
-//! requests the status of all orders that the venue has open for the line.
+//! OrderMassStatusRequest(AF), where the settings say that the venue supports it. When a line is connected again, the
+//! OMS requests the status of all orders that the venue has open for the line.
 //!
 //! ```text
 //!   line up > AF --- a status of each order it has, 912 = Y, or 911 of them ---+
@@ -7,8 +7,9 @@
 //!              +---- refused, or silent for 5 s -------------------------------+    what it did not list: H, one by one
 //! ```
 //!
-//! A report of the answer is handled like the answer to a status request for its order. Reports of FIX 4.3 neither name
-//! the request nor count themselves: there the answer ends when the venue has been silent for 5 s.
+//! A report of the answer is handled like the answer to an OrderStatusRequest(H) for its order. Reports of FIX 4.3 have
+//! neither the id of the request nor the number of reports; there the answer ends when the venue has sent no report for
+//! 5 s.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -28,7 +29,7 @@ use crate::values::value::{MassEnd, Number};
 /// How long a venue may be silent during its answer, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// The orders that the answer of a venue should list: all that may be open on the line, and closed orders with a
+/// The orders that the venue's answer should list: all orders that may be open on the line, and closed orders with a
 /// request whose state is unknown.
 fn expected(state: &OmsState, line: SessionNo) -> Vec<Number> {
     let mut orders = open(state, |order| {
@@ -64,7 +65,7 @@ impl Core {
             return;
         }
         let expected = expected(self.state(), line);
-        // Orders of earlier trading days that the answer lists are cancelled.
+        // Lapsed orders that the answer lists are cancelled.
         self.work.lapsed.line_up(&self.state, &expected);
         self.work.mass.asked.push(MassQuestion {
             line,
@@ -82,8 +83,8 @@ impl Core {
         );
     }
 
-    /// Handles a report of a venue that may belong to its answer. Returns whether the report says that the venue has no
-    /// open order; such a report names no order.
+    /// Handles a report of a venue that may belong to the answer to a mass status request. Returns whether the report
+    /// says that the venue has no open order; such a report names no order.
     #[cold]
     pub(crate) fn mass_reported(
         &mut self,
@@ -138,7 +139,7 @@ impl Core {
         }
     }
 
-    /// Ends the answers of venues that have been silent for too long; returns the time until the next answer ends.
+    /// Ends the answers in which the venue has been silent for too long. Returns the time until the next answer ends.
     pub(crate) fn due_mass(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         let next = self.work.mass.asked.iter().min_by_key(|it| it.due)?;
         if next.due > at {
@@ -147,7 +148,7 @@ impl Core {
         let how = match (next.count, next.total) {
             (0, _) => MassEnd::Silent,
             (_, Some(_)) => MassEnd::Incomplete,
-            // FIX 4.3 does not give the number of reports.
+            // FIX 4.3 does not have TotNumReports(911).
             (_, None) => MassEnd::Complete,
         };
         let line = next.line;

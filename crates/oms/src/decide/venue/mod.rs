@@ -1,4 +1,4 @@
-//! Reports of venues, in any order, duplicated or late: each report becomes events or is ignored.
+//! Reports of venues, which may arrive in any order, twice or late. Each report becomes events or is ignored.
 
 pub(crate) mod agree;
 pub(crate) mod alarms;
@@ -221,7 +221,7 @@ impl Core {
         if !self.work.lapsed.is_empty() {
             self.lapsed_reported(at, report, sink);
         }
-        // A rejected request is settled; a cancel of the OMS is tried again later.
+        // A rejected request needs no further step. A rejected cancel of the OMS is sent again later.
         if report.kind != ReportKind::Rejected {
             self.work.look_again(&self.state, number);
         }
@@ -246,7 +246,7 @@ impl Core {
         if let Some(heard) = self.fill_broken(at, report, quantity, price, sink) {
             return heard;
         }
-        // The venue's acknowledgement arrives later, or never.
+        // The venue may acknowledge the order later, or never.
         self.accepted(at, report, sink);
         self.works(at, report, sink);
         let event = OrderEvent::Order(LifecycleEvent::Filled {
@@ -294,7 +294,7 @@ impl Core {
         let request = request
             .filter(|(request, of)| request.kind == RequestKind::Cancel && of.number == number);
         let request = request.map(|(request, _)| request);
-        // A cancel in flight is carried out by this end, whichever ClOrdID of the order the venue gives.
+        // This end answers a cancel in flight, whichever ClOrdID(11) of the order the report has.
         let pending = orders.request_of(order).filter(|it| {
             let is_sent = matches!(it.state, OrderState::Sent | OrderState::Unknown);
             how == End::Cancelled && it.kind == RequestKind::Cancel && is_sent
@@ -380,9 +380,10 @@ impl Core {
         }
     }
 
-    /// Handles a status that reports the order as open. A request that was in flight at a disconnect was resent before
-    /// the status request, or will never be resent: unless the status shows it as pending, the venue did not receive
-    /// it.
+    /// Handles a status that reports the order as open.
+    ///
+    /// A request that was in flight at a disconnect was either resent before the status request, or will never be
+    /// resent. So if the status does not show the request as pending, the venue did not receive it.
     fn working(
         &mut self,
         at: i64,
@@ -426,7 +427,7 @@ impl Core {
     ) -> ReportOutcome {
         let number = report.id.order;
         match report.kind {
-            // The report is a duplicate, or repeats that the order is not open.
+            // The report is a duplicate, or reports again that the order is not open.
             ReportKind::Rejected
             | ReportKind::Other
             | ReportKind::End(_)
@@ -487,8 +488,8 @@ impl Core {
 }
 
 impl Core {
-    /// Lets the reports that follow from a venue's report have its ExecID(17), where the settings say so and no other
-    /// report can have this ExecID. An answer to a status request has no ExecID of an execution.
+    /// Passes on the ExecID(17) of a venue's report to the reports that follow from it, if the settings require that
+    /// and no other report can have this ExecID. An answer to a status request has no ExecID of an execution.
     #[cold]
     pub(crate) fn pass_exec_id(
         &mut self,
@@ -505,7 +506,7 @@ impl Core {
         let order = ids.into_iter().find(|order| *order > 0).unwrap_or(0);
         let is_known = self.state.orders().get(order).is_some();
         let exec_ids = &self.state.exec_ids;
-        // Of a fill that the client has already, it has another ExecID.
+        // If the client already has the fill, it has it under another ExecID.
         let is_new = exec_ids.of(order, report.exec).is_none()
             && self.state.orders().fill(order, report.exec).is_none()
             && exec_ids.may_pass(id);

@@ -1,4 +1,4 @@
-//! Handles orders about which a venue says that it does not have them.
+//! Handles a venue's answer that it does not have an order.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};
@@ -9,10 +9,11 @@ use crate::values::reason::Why;
 use crate::values::value::End;
 
 impl Core {
-    /// Handles the venue's answer that it does not have an order. An order that the venue never acknowledged is
-    /// rejected. An order whose trading day is over has expired; over TMP this also goes for an order of an earlier
-    /// day. The state of any other order becomes unknown until the venue reports more, and an event says so: its value
-    /// stays reserved, and it can be cancelled.
+    /// Handles the venue's answer that it does not have an order.
+    ///
+    /// An order that the venue never acknowledged is rejected. An order whose trading day is over has expired; over
+    /// TMP, so has an order of an earlier day. The state of any other order becomes unknown until the venue reports
+    /// more, and an event reports this. The value of such an order stays reserved, and the order can be cancelled.
     pub(crate) fn not_there(
         &mut self,
         at: i64,

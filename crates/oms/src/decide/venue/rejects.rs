@@ -32,7 +32,8 @@ impl VenueReject<'_> {
 }
 
 impl Reason {
-    /// The reason for a venue's reject: `value` is the code, `limit` is the tag of the code; both are 0 without a code.
+    /// The reason for a venue's reject. `value` is the code and `limit` is the tag of the code; both are 0 without a
+    /// code.
     fn of_venue(code: Option<RejectCode>) -> Self {
         let (tag, code) = match code {
             Some(RejectCode::Order(code)) => (tag::ORD_REJ_REASON, code),
@@ -116,7 +117,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Whether a status request had this id, which equals the id of its order.
+    /// Whether the OMS sent a status request with this id, which is also the present id of the order.
     pub(crate) fn was_asked(&self, id: VenueId) -> bool {
         let order = self.state().orders().get(id.order);
         order.is_some_and(|order| order.asked > 0 && order.current == id.request)
@@ -205,7 +206,7 @@ impl Core {
         heard
     }
 
-    /// Requests the status of an order that is open in the OMS, when the status of a TMP reject may mean that the
+    /// Requests the status of an order that is open in the OMS, if the status in a TMP reject may mean that the
     /// exchange no longer has the order.
     fn ask_if_gone(&mut self, number: Number, reject: &VenueReject<'_>) {
         let is_gone = matches!(reject.code, Some(RejectCode::Tmp(40_005..=40_007 | 40_010)));

@@ -1,8 +1,10 @@
 //! Venues that carry out a replace as Canceled and New, in either order, or confirm it with ExecType(150) = 0.
 //!
-//! New, or an OrdStatus(39) = 0 or 1, under the ClOrdID(11) of a replace in flight is its acceptance. Canceled while a
-//! replace is in flight is held: the answer to the replace decides, and a venue that gives none is asked for the order
-//! under the replace's id. What comes for an order that is closed here is cancelled at the venue.
+//! The venue accepts a replace in flight by New, or by OrdStatus(39) = 0 or 1, under the ClOrdID(11) of the replace.
+//!
+//! A Canceled that arrives while a replace is in flight is held back: the answer to the replace decides whether the
+//! order is closed. If the venue does not answer, the OMS requests the status under the ClOrdID of the replace. An
+//! order that is closed in the OMS but open at the venue is cancelled at the venue.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::EndNote;
@@ -17,8 +19,8 @@ use crate::values::ids::InstrumentNo;
 use crate::values::reason::Why;
 use crate::values::value::{End, Number, Quantity, RequestKind};
 
-/// Maximum time between New of the replaced order and Canceled of the former order, in nanoseconds; after a later
-/// Canceled, the OMS requests the status.
+/// Maximum time between New of the replaced order and Canceled of the former order, in nanoseconds. If Canceled arrives
+/// later, the OMS requests the status.
 const TOGETHER: i64 = 5_000_000_000;
 
 fn is_in_flight(request: &Request) -> bool {
@@ -32,7 +34,7 @@ fn replace_of<'s>(state: &'s OmsState, order: &Order) -> Option<&'s Request> {
 }
 
 impl OmsState {
-    /// The replace whose answer decides whether an order is cancelled; `None` when no replace decides.
+    /// The pending replace whose answer decides whether an order is cancelled; `None` when there is no such replace.
     #[cold]
     pub(crate) fn deciding(&self, order: &Order) -> Option<Number> {
         let is_held = self.remade.is_held(order.number);
@@ -60,7 +62,7 @@ impl Core {
         }
     }
 
-    /// Handles a report that an order is open under the id of a request; `None` when the id is the id of the order
+    /// Handles a report that an order is open, with the id of a request; `None` when the id is that of the order
     /// itself.
     #[cold]
     pub(crate) fn confirmed(
@@ -87,7 +89,7 @@ impl Core {
             None if terms.is_some_and(|it| it.known.contains(&request)) => {}
             // The venue's first report of the order has the id of a request.
             _ if order.state.after(Transition::Accept).is_some() => return None,
-            // The report repeats an earlier state of the order.
+            // The report gives an earlier state of the order again.
             None if request < order.current => return Some(ReportOutcome::Known),
             _ => return Some(ReportOutcome::Unreadable),
         }
@@ -111,7 +113,7 @@ impl Core {
         Some(heard)
     }
 
-    /// Whether a status under the id of a request belongs to a replace: a replace in flight, or a replace of an order
+    /// Whether a status with the id of a request belongs to a replace: a replace in flight, or a replace of an order
     /// that is closed in the OMS.
     #[cold]
     pub(crate) fn is_open_as_replace(&self, id: VenueId) -> bool {
@@ -126,7 +128,7 @@ impl Core {
         }
     }
 
-    /// Whether an order is closed in the OMS and this id belongs to a later replace of the order that is no longer
+    /// Whether an order is closed in the OMS, and this id belongs to a later replace of the order that is no longer
     /// pending.
     #[inline(always)]
     pub(crate) fn is_replaced_after_end(&self, id: VenueId) -> bool {
@@ -166,14 +168,14 @@ impl Core {
             sink,
         );
         if at.saturating_sub(since) > TOGETHER {
-            // Canceled may belong to an order whose replace the venue only confirmed with New.
+            // Canceled may be for the order with the replaced terms, if the venue confirmed the replace with New only.
             self.work.ask_once(number);
         }
         Some(ReportOutcome::Known)
     }
 
-    /// Holds back Canceled while a replace is in flight: the answer to the replace decides. `None` when no replace is
-    /// in flight.
+    /// Holds back Canceled while a replace is in flight, because the answer to the replace decides whether the order is
+    /// closed. `None` when no replace is in flight.
     #[cold]
     pub(crate) fn hold_cancel(
         &mut self,
@@ -192,10 +194,10 @@ impl Core {
         let is_of_replace = report.id.request == request;
         if state.remade.is_held(number) {
             let is_answer = matches!(report.kind, ReportKind::Status(_)) && is_of_replace;
-            // A further report of the cancelled order has no news.
+            // Another report that the order is cancelled has no news.
             return (!is_answer).then_some(ReportOutcome::Known);
         }
-        // An operator who enters the report has asked the venue, and the OMS has requested the status.
+        // An operator who enters the report has asked the venue already.
         let is_by_hand = report.text_id.is_empty();
         let is_told = matches!(report.kind, ReportKind::End(_)) && !is_by_hand;
         if !is_told || self.speaks_tmp(report.line) {
@@ -211,7 +213,7 @@ impl Core {
         Some(ReportOutcome::Taken)
     }
 
-    /// Handles a fill under the id of the replace: the order stays open.
+    /// Handles a fill with the ClOrdID(11) of a replace: the venue has accepted the replace, so the order stays open.
     #[cold]
     pub(crate) fn fill_of_replace(
         &mut self,
@@ -227,7 +229,7 @@ impl Core {
         }
     }
 
-    /// Handles a report that an order is open which the venue has reported as Canceled.
+    /// Handles a report that shows an order as open, after the venue has reported it as Canceled.
     #[cold]
     pub(crate) fn open_after_cancel(
         &mut self,
@@ -245,8 +247,8 @@ impl Core {
         }
     }
 
-    /// Handles the venue's answer that it does not have, under the id of the replace, an order that it has cancelled:
-    /// it never received the replace.
+    /// Handles the venue's answer that it has no order under the ClOrdID(11) of a replace, for an order that the venue
+    /// has cancelled. The venue never received the replace.
     #[cold]
     pub(crate) fn replace_not_there(
         &mut self,
@@ -278,7 +280,8 @@ impl Core {
         }
     }
 
-    /// Closes an order because the venue has cancelled it, or waits for its missing fills.
+    /// Closes an order because the venue has cancelled it, or holds back this final state until the missing fills
+    /// arrive.
     #[cold]
     fn cancelled(
         &mut self,
@@ -315,8 +318,8 @@ impl Core {
         );
     }
 
-    /// ExecType(150) = 5. Canceled under the id of the replace belonged to the replaced order: reports may come out of
-    /// order.
+    /// Handles ExecType(150) = 5. If Canceled with the ClOrdID(11) of the replace arrived before, it belongs to the
+    /// replaced order, because reports may arrive out of order; the order is then closed.
     #[inline(always)]
     pub(crate) fn replace_reported(
         &mut self,
@@ -344,8 +347,8 @@ impl Core {
         heard
     }
 
-    /// Handles an order that is closed in the OMS but open at the venue under the id of a replace: sends a cancel, and
-    /// raises an event.
+    /// Handles an order that is closed in the OMS but open at the venue under the ClOrdID(11) of a replace. Sends a
+    /// cancel and raises an event.
     #[cold]
     pub(crate) fn live_after_end(
         &mut self,

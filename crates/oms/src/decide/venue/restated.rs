@@ -5,8 +5,8 @@
 //!   they do not, or a replace is in flight ----------------> a break: the venue is asked, limits count the larger
 //! ```
 //!
-//! ExecRestatementReason(378) gives the reason, such as 3, Repricing of order, or 5, Partial decline of OrderQty; the
-//! reason makes no difference here. FIX 4.4 Volume 4: a restatement is the state of the order from then on.
+//! ExecRestatementReason(378) gives the reason, such as 3 (Repricing of order) or 5 (Partial decline of OrderQty). The
+//! OMS handles all reasons in the same way. FIX 4.4 Volume 4: a restatement is the state of the order from then on.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};
@@ -66,7 +66,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Whether an order in its present state may get another quantity.
+    /// Whether the OrderQty(38) of an order in its present state may change to `quantity`.
     fn may_become(&self, number: Number, quantity: Quantity) -> bool {
         let order = self.state().orders().get(number);
         order.is_some_and(|order| {

@@ -9,8 +9,8 @@
 //!   legs in reports of their own:     bust of the spread > its fill;  bust of a leg (442 = 2) > that leg
 //! ```
 //!
-//! A correction of a spread has the corrected legs, as its fill had the legs. A correction without legs, or one that
-//! refers to no fill of a leg, is a break.
+//! A correction of a spread's fill must have the corrected legs if the fill had legs. A correction without legs, or one
+//! that refers to no fill of a leg, is a break.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -34,26 +34,26 @@ const PATIENCE: i64 = 5_000_000_000;
 /// A leg in the report of a spread's fill.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FillOfLeg<'a> {
-    /// Symbol of the leg; empty for the symbol that the spread has for this leg.
+    /// Symbol of the leg; empty if the report does not name it, so that it is the spread's symbol for this leg.
     pub symbol: &'a [u8],
     /// Side of the leg, if the report has it.
     pub side: Option<Side>,
     /// Price of the leg's fill.
     pub price: Option<Decimal>,
-    /// Quantity of the leg's fill; without it the quantity of the spread's fill times the ratio of the leg.
+    /// Quantity of the leg's fill. Without it, the quantity is that of the spread's fill times the ratio of the leg.
     pub quantity: Option<Decimal>,
 }
 
-/// The number of a leg's fill, the fill, and the quantity and price that it becomes.
+/// The number of a leg's fill, the fill, and its quantity and price after the bust or correction.
 type Undone = (u64, LegFill, (Quantity, Price));
 
 impl Core {
-    /// How the venue reports the legs of an order: in the reports of its fills, or in reports of their own.
+    /// How the venue reports the legs of an order: in the reports of the spread's fills, or in separate reports.
     fn leg_source(&self, order: Number) -> Option<LegSource> {
         self.state.spreads.get(order).map(|of| of.source)
     }
 
-    /// Busts the fills of the legs that came with a fill of a spread, when the venue busts that fill.
+    /// Busts the fills of the legs that came with a fill of a spread, when the venue busts the spread's fill.
     #[cold]
     pub(crate) fn bust_legs(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
         let number = report.id.order;
@@ -156,8 +156,8 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// The leg's fill to which a report refers, and what the fill becomes; `None` when that is done already. An error
-    /// says why the report fits no fill.
+    /// The leg's fill to which a report refers, with its quantity and price after the bust or correction; `None` when
+    /// the report was already applied. An error says why the report fits no fill.
     fn leg_undo_of(
         &self,
         report: &VenueReport<'_>,
@@ -196,7 +196,7 @@ impl Core {
         Ok(Some((exec, *fill, now)))
     }
 
-    /// Raises the break for a bust or correction that fits no fill of a leg: only a person who knows the legs can
+    /// Raises the break for a bust or correction that fits no fill of a leg. Only an operator who knows the legs can
     /// settle it.
     fn leg_broken(&mut self, at: i64, report: &VenueReport<'_>, ours: &str, sink: &mut impl Sink) {
         let what = match report.kind {
@@ -221,8 +221,8 @@ impl Core {
         self.raise(at, report, found, sink);
     }
 
-    /// Handles a report whose symbol is not the symbol of its order; `None` when it is no report of a leg. Removes no
-    /// order from memory.
+    /// Handles a report whose symbol is not the symbol of its order; `None` when the report is not about a leg. Removes
+    /// no order from memory.
     #[cold]
     pub(crate) fn report_of_leg(
         &mut self,
@@ -254,7 +254,7 @@ impl Core {
             return Some(heard);
         }
         if is_other || order.is_past(report.id.request) || order.state.is_unsent() {
-            // The fill goes to the account of the venue's report, or without one to the account of the order.
+            // The account of the fill is that of the venue's report, or if the report has none, that of the order.
             let account = self.state.accounts().name(order.account).to_vec();
             let account = match report.account {
                 b"" => account.as_slice(),
@@ -291,7 +291,7 @@ impl Core {
         if is_other_way || (is_known && !canary::is(OmsPlantedFault::LegTwice)) {
             return ReportOutcome::Known;
         }
-        // The venue has filled the order, no matter which report arrives first.
+        // A fill of a leg implies that the venue accepted the order, whichever report arrives first.
         self.accepted(at, report, sink);
         let event = OrderEvent::Spread(SpreadEvent::LegFilled {
             order,
@@ -368,7 +368,7 @@ impl Core {
         heard
     }
 
-    /// Symbol and quantity of a leg in the report of a spread's fill.
+    /// Symbol and quantity of a leg, from the report of a spread's fill.
     pub(crate) fn leg_said(
         &self,
         report: &VenueReport<'_>,
@@ -402,8 +402,8 @@ impl Core {
         Some((symbol.to_vec(), quantity))
     }
 
-    /// Raises the event for the next order whose legs have differed from its fills for too long; returns the time until
-    /// the next event is due.
+    /// Raises the event for the next order whose fills have differed from the fills of its legs for too long. Returns
+    /// the time until the next event is due.
     pub(crate) fn due_legs(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         let (since, order) = self.state.spreads.oldest()?;
         let left = since.saturating_add(PATIENCE).saturating_sub(at);

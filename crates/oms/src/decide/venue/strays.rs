@@ -1,5 +1,5 @@
-//! Strays, the fills of orders that the OMS does not have: applied, settled, cancelled by the venue, confirmed by a
-//! drop copy, listed.
+//! Strays are fills of orders that the OMS does not have. This file applies, settles and lists strays; a venue may also
+//! cancel a stray, or confirm it by a drop copy.
 
 use alloc::string::String;
 use core::fmt::Write as _;
@@ -51,7 +51,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Handles a drop copy of the venue that confirms such a fill.
+    /// Handles a drop copy of the venue that confirms a stray.
     pub(crate) fn stray_confirmed(
         &mut self,
         at: i64,
@@ -73,7 +73,7 @@ impl Core {
         }
     }
 
-    /// Adds the lines for such fills to the answer of `oms breaks`.
+    /// Adds the lines for strays to the answer of `oms breaks`.
     pub(crate) fn list_strays(&self, list: &mut String) {
         let state = self.state();
         for (number, stray) in state.strays.iter() {
@@ -92,7 +92,7 @@ impl Core {
         }
     }
 
-    /// Applies a fill whose order the OMS does not have: a fill is never dropped.
+    /// Applies a fill whose order the OMS does not have, because a fill is never dropped.
     pub(crate) fn report_of_none(
         &mut self,
         at: i64,
@@ -147,14 +147,14 @@ impl Core {
         let mut exec = report.exec;
         if !self.state().spreads.is_empty() {
             if self.state().spreads.legs(instrument).is_some() {
-                // A spread has no position: the reports of its legs change the positions.
+                // A spread has no position. The reports of its legs change the positions.
                 return ReportOutcome::Unknown;
             }
             if self.state().spreads.is_leg(instrument) {
                 exec = leg_exec(exec, instrument);
             }
         }
-        // Over FIX an ExecID of the day before may be used for another fill today.
+        // Over FIX, an ExecID(17) of the day before may be the ExecID of another fill today.
         let speaks_tmp = self.speaks_tmp(report.line);
         let had = |exec| speaks_tmp && self.state().had_stray(exec);
         let is_known = |exec| had(exec) || self.state().has_stray(exec);

@@ -1,15 +1,16 @@
-//! Requests that a venue leaves unanswered while its line is up: the OMS asks the venue for the order's status, then
-//! raises an event.
+//! Requests that a venue does not answer although the line is connected. The OMS requests the status of the order, and
+//! if that is not answered, raises an event.
 //!
 //! ```text
 //!   sent ------ 5 s ----> unknown; status of the order asked ------ 5 s ----> event NoAnswer
 //!   line up again, unknown, asked ---------------------------------- 5 s ----> event NoAnswer
 //! ```
 //!
-//! Where the venue is not to be asked, `status_request = "no"`, the event comes at once.
-//! The answer to the status request settles it: the venue has carried it out, has it pending, or did not receive it. Over
-//! a request that is unknown a client may send a cancel; the OMS cancels over any request of a client, as the kill switch
-//! must.
+//! With `status_request = "no"` the OMS raises the event at once.
+//!
+//! The answer to the status request settles the request: the venue has carried the request out, has it pending, or did
+//! not receive it. While the state of a request is unknown, the client may send a cancel. The OMS may cancel the order
+//! during any request of a client, as the kill switch must.
 
 use alloc::collections::VecDeque;
 
@@ -27,10 +28,10 @@ use crate::values::value::Number;
 /// How long a venue may take to answer a request, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// How long after Canceled the OMS waits for New of a replace before it requests the status, in nanoseconds.
+/// Time that the OMS waits for New of a replace after Canceled, before it requests the status, in nanoseconds.
 const TOGETHER: i64 = 2_000_000_000;
 
-/// How long the venue may take to answer that status request, in nanoseconds.
+/// Time that the venue has to answer the status request after Canceled, in nanoseconds.
 const DECISION: i64 = 3_000_000_000;
 
 /// The next step for a request without an answer.
@@ -56,7 +57,8 @@ impl Unanswered {
         self.waiting.push_back((due, request, Step::Ask));
     }
 
-    /// Registers the requests of these orders: their line is up again, and the OMS requests the status of the orders.
+    /// Registers the requests of these orders, when their line is connected again and the OMS requests the status of
+    /// the orders.
     pub(crate) fn line_up(&mut self, state: &OmsState, asked: &[Number]) {
         let orders = asked.iter().filter_map(|order| state.orders().get(*order));
         let requests = orders.filter_map(|order| state.orders().request_of(order));
@@ -65,14 +67,14 @@ impl Unanswered {
         }
     }
 
-    /// Registers a request about which the OMS has asked the venue.
+    /// Registers a request whose status the OMS has requested from the venue.
     fn asked(&mut self, at: i64, request: Number) {
         let due = at.saturating_add(PATIENCE);
         self.waiting.push_back((due, request, Step::Tell));
     }
 
-    /// Registers a replace that was in flight when the venue cancelled its order: the OMS soon requests the status of
-    /// the replace.
+    /// Registers a replace that was in flight when the venue cancelled its order. The OMS will soon request the status
+    /// of the replace.
     #[cold]
     pub(crate) fn decides(&mut self, at: i64, request: Number) {
         self.is_pending(request);
@@ -87,7 +89,7 @@ impl Unanswered {
         self.waiting.insert(place, (due, request, step));
     }
 
-    /// Removes a request that the venue reports as pending: its answer follows.
+    /// Removes a request that the venue reports as pending. The venue will answer it later.
     pub(crate) fn is_pending(&mut self, request: Number) {
         self.waiting.retain(|(_, waits, _)| *waits != request);
     }
@@ -104,7 +106,7 @@ pub(crate) fn lost_of_closed(state: &OmsState, line: SessionNo) -> impl Iterator
     lost.map(|order| order.number)
 }
 
-/// A request that waits for its answer on a line that is up, with its order; `None` if it does not wait.
+/// A request that waits for its answer on a connected line, with its order; `None` if the request does not wait.
 fn waits(state: &OmsState, number: Number) -> Option<(&Request, &Order)> {
     let (request, order) = state.orders().request(number)?;
     let is_sent = matches!(request.state, OrderState::Sent | OrderState::Unknown);
@@ -124,7 +126,7 @@ impl Core {
             self.work.unanswered.waiting.pop_front();
             if waits {
                 self.is_unanswered(at, number, step, sink);
-                // Now a status request or a cancel is to be sent.
+                // The next task is to send a status request or a cancel.
                 return Some(Nanos(0));
             }
         }
@@ -165,8 +167,8 @@ impl Core {
         }
     }
 
-    /// Handles a request for which the venue answers neither the request nor the status request, or for which the OMS
-    /// may not request the status.
+    /// Handles a request if the venue answers neither the request nor the status request, or if the OMS may not request
+    /// the status.
     fn no_answer(&mut self, at: i64, order: Number, request: Number, sink: &mut impl Sink) {
         self.emit(
             at,
@@ -177,7 +179,7 @@ impl Core {
         let is_ours = known.is_some_and(|(request, _)| request.id.bytes().is_empty());
         let is_open = self.state.is_open(order) && !self.state.remade.is_held(order);
         if is_ours || !is_open {
-            // The OMS sends its own cancel again; a closed order cannot change any more.
+            // The OMS sends its own cancel again. No request can change a closed order.
             self.decline(at, request, Why::NotReceived, b"", sink);
             self.settle_cancel(at, order, sink);
         }

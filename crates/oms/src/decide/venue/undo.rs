@@ -20,7 +20,7 @@ use crate::values::value::{BreakKind, Number, Price, Quantity};
 use crate::values::verbs::By;
 use crate::values::words::Words;
 
-/// A fill of an order before a bust or correction, and the quantity and price that it becomes.
+/// A fill of an order before a bust or correction, with its quantity and price after it.
 type Undone = (Fill, (Quantity, Price));
 
 impl Core {
@@ -84,7 +84,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Whether the same report arrived before: it has already changed its fill, or its break exists already.
+    /// Whether the same report arrived before. If so, it has changed its fill already, or its break exists already.
     fn is_repeated(&self, number: Number, report: &VenueReport<'_>) -> bool {
         let orders = self.state().orders();
         let of = report.reference.and_then(|it| orders.fill_now(number, it));
