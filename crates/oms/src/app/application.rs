@@ -1,4 +1,4 @@
-//! The OMS as an application of the engine: hands each message, session event, operator command and timer to the part
+//! The OMS as an application of the engine. Passes each message, session event, operator command and timer to the part
 //! of the OMS that handles it.
 
 use alloc::boxed::Box;
@@ -88,7 +88,7 @@ impl Application for Oms {
         self.core.set_on_reserve(room == DiskRoom::Reserve);
     }
 
-    /// After a sequence reset, messages that were sent may be lost: requests the status of every open order.
+    /// Requests the status of every open order, because messages that were sent may be lost after a sequence reset.
     fn on_reset(&mut self, _now: Now, session: SessionId, _outbox: &mut Outbox) {
         if let Some(line) = self.line(session) {
             self.core.set_reset(line);
@@ -158,13 +158,14 @@ impl Application for Oms {
         Ok(())
     }
 
-    /// An order that was cancelled meanwhile is not resent.
+    /// Whether a stored message is resent. An order that was cancelled in the meantime is not.
     fn on_resend(&mut self, _now: Now, session: SessionId, stored: &[u8]) -> bool {
         if self.line(session).is_none() {
             return true;
         }
         let message = self.decoder.decode(stored);
-        // A client requests the state of a market again at each logon, so its old request is not resent.
+        // The OMS requests the state of trading and the status of all orders again at each logon, so an old request is
+        // not resent.
         if matches!(message.msg_type(), b"g" | b"AF") {
             return false;
         }
@@ -193,7 +194,7 @@ impl Application for Oms {
         let (core, mut out) = self.parts(outbox, None);
         let far = core.far_day();
         core.begin_day(at, today.day, &mut out);
-        // Due work is done before all other work, and once more after it, so that other work cannot delay it.
+        // Due work comes before all other work, and once more after it, so that other work cannot delay it.
         let due = loop {
             if !out.outbox.has_room(messages, bytes) {
                 break Some(Nanos(0));
@@ -315,9 +316,10 @@ impl Application for Oms {
         self.core.permission(who, right)
     }
 
-    /// Orders, reports and limits of the OMS are those that it has written and read itself.
+    /// Only the OMS may write messages on its sessions, because it must have a record of all orders, reports and
+    /// limits.
     fn owns(&self, session: SessionId, msg_type: &[u8]) -> Option<&'static str> {
-        // A request for prices is no order.
+        // A request for market data is not an order.
         let is_for_prices = self.index(session).is_some_and(|it| self.gives_prices(it));
         if msg_type == b"V" && is_for_prices {
             return None;
@@ -326,7 +328,7 @@ impl Application for Oms {
         is_own.then_some("one of the OMS")
     }
 
-    /// No: after a panic the state of the OMS may have events that the journal does not have.
+    /// False: after a panic, the state of the OMS may have events that the journal does not have.
     fn survives_panics(&self) -> bool {
         false
     }

@@ -1,5 +1,5 @@
-//! Bulletins of an exchange over TMP: each R14 that arrives raises an event for operators, and the operator command
-//! `bulletin` requests bulletins by an R13. The operator command `differ` raises an event too.
+//! Bulletins of an exchange over TMP. Each R14 that arrives raises an event for operators; the operator command
+//! `bulletin` requests bulletins by an R13. The operator command `differ`, which also raises an event, is here too.
 
 use alloc::format;
 use alloc::string::String;
@@ -30,7 +30,7 @@ impl Oms {
         true
     }
 
-    /// The operator command `bulletin line=NAME`, optionally with `from=NUMBER`: requests bulletins from the exchange
+    /// The operator command `bulletin line=NAME`, optionally with `from=NUMBER`. Requests bulletins from the exchange
     /// of this line.
     pub(super) fn ask_bulletins(&mut self, now: Now, words: &str) -> Result<String, String> {
         const WANTED: &str =
@@ -77,7 +77,7 @@ impl Oms {
         ))
     }
 
-    /// The operator command `differ`: raises the event that a file differs from the positions or fills of the OMS.
+    /// The operator command `differ`. Raises the event that a file differs from the positions or fills of the OMS.
     pub(super) fn differ(&mut self, who: &str, words: &str) -> Result<String, String> {
         let (rows, file) = differences(words)?;
         (self.listener)(OmsEvent::PositionsDiffer { file, rows, who });

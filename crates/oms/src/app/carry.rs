@@ -1,9 +1,9 @@
-//! Fields of a client's request that the venue gets unchanged: which fields they are, and whether each line to which
-//! the request may be sent accepts them.
+//! Fields of a client's request that the venue gets unchanged. Finds these fields, and checks whether each line to
+//! which the request may be sent accepts them.
 //!
-//! A line accepts a field if its dictionary has the field in the message, if the type of the field is the type in the
-//! client's dictionary, and if both dictionaries allow the value. A line accepts a group if it accepts all its members,
-//! nested groups included, in the order in which the client sent them.
+//! A line accepts a field under three conditions: the line's dictionary has the field in the message; both the client's
+//! and the line's dictionary give the field the same type; both allow the value. A line accepts a group if it accepts
+//! all members, including nested groups, in the order in which the client sent them.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -69,9 +69,11 @@ impl Oms {
         names::find_names(self);
     }
 
-    /// Index of the first field of a request for an order that needs a closer look; `None` if no field does. If every
-    /// field is usual, the closer look begins after the last field, and only for three reasons: the settings of the
-    /// user add fields, a replace may take fields of its order, or the route may depend on fields.
+    /// Index of the first field of a request for an order that needs a closer look; `None` if no field does.
+    ///
+    /// If every field is usual, the closer look begins after the last field. It is then needed for one of three reasons
+    /// only: the settings of the user add fields, a replace may take fields of its order, or the route may depend on
+    /// fields.
     #[inline]
     pub(super) fn first_to_look_at(
         &self,
@@ -95,9 +97,9 @@ impl Oms {
         sets || is_routed || may_merge
     }
 
-    /// Adds the fields that the settings of the user set in a request and that the client did not send, if all lines to
-    /// which the request may be sent have the field in this message. A parent order is sent to no line, so it gets
-    /// none.
+    /// Adds the fields that the settings of the user set in a request and that the client did not send. A field is
+    /// added if all lines to which the request may be sent have it in this message. A parent order gets none of these
+    /// fields, because it is sent to no line.
     pub(super) fn gather_sets(
         &mut self,
         index: SessionNo,
@@ -111,7 +113,7 @@ impl Oms {
         if message.get(tag::HANDL_INST) == Some(b"3") {
             return;
         }
-        // A quote is sent as two orders.
+        // A quote is sent as two orders, so the fields are those of an order.
         let sent_as = match message.msg_type() {
             b"S" => b"D",
             own => own,
@@ -132,8 +134,10 @@ impl Oms {
     }
 
     /// Adds to a replace those fields of its order that the replace does not have, if the settings of the line group
-    /// merge them. A field that a line does not have in a replace is not sent: it is only kept with the order, and so are
-    /// all fields of an order that was sent over TMP, which has its values.
+    /// merge them.
+    ///
+    /// A field that a line does not have in a replace is not sent, but only kept with the order. The same is so for all
+    /// fields of an order that was sent over TMP, because the order has the values that follow from its fields.
     ///
     /// # Errors
     ///
@@ -145,7 +149,7 @@ impl Oms {
         message: &Message<'_>,
     ) -> Result<(), LostField> {
         let order = self.order_of(index, message);
-        // What was sent is at the venue of its line, whatever group the symbol has.
+        // An order that was sent is at the venue of its line, even if its symbol now has another line group.
         let line = order.and_then(Order::line);
         let at = line.and_then(|line| self.core.group_at(line));
         let group = at.or(group);
@@ -158,7 +162,7 @@ impl Oms {
         } = self;
         let rules = core.rules();
         let rule = group.and_then(|group| rules.groups.get(group));
-        // Each request over TMP has all fields of TMP.
+        // A request over TMP always has all fields of TMP.
         let merges = |rule: &LineGroup| rule.merges || rule.over_tmp;
         let merging = rule.filter(|rule| message.msg_type() == b"G" && merges(rule));
         let name = at.and(line).map(|line| core.state().sessions().name(line));
@@ -217,8 +221,8 @@ impl Oms {
         Ok(())
     }
 
-    /// Open orders with a field that their lines refuse: the settings or a dictionary have changed since the order or its
-    /// last replace came in.
+    /// Open orders with a field that their lines refuse, because the settings or a dictionary have changed since the
+    /// order or its last replace came in.
     #[cold]
     pub(super) fn refused_fields(&mut self) -> Vec<RefusedField> {
         let carrying = self.core.state().carried.fields.keys();
@@ -230,8 +234,8 @@ impl Oms {
         refused.collect()
     }
 
-    /// The tag of the first field of an open order that its line refuses, or before the order is sent one of the lines
-    /// that it may reach.
+    /// The tag of the first field of an open order that its line refuses. Before the order is sent, the first field
+    /// that one of the lines refuses to which it may be sent.
     fn refused_of(&mut self, number: Number) -> Option<Tag> {
         let Self {
             core,
@@ -261,7 +265,7 @@ impl Oms {
         let helpers = helpers.filter(|it| at.is_none() && rule.helpers.contains(&it.name));
         let groups: Vec<_> = helpers.chain([rule]).collect();
         let user = core.user(order.session).ok().map(|user| &user.contract);
-        // What the venue has keeps the fields of a replace too.
+        // The order at the venue has these fields, and a replace of it keeps them, so both messages must accept them.
         let types: &[&[u8]] = if at.is_some() { &[b"D", b"G"] } else { &[b"D"] };
         let CarriedFields { header, body, .. } = state.carried.of(number);
         for part in [header, body] {
@@ -300,8 +304,8 @@ impl Oms {
         None
     }
 
-    /// Gathers a field of a request, or a NumInGroup field with its group, for the venue; returns the number of fields
-    /// that it has gathered.
+    /// Gathers a field of a request for the venue, or a NumInGroup field with its group. Returns the number of fields
+    /// gathered.
     ///
     /// # Errors
     ///
@@ -335,7 +339,7 @@ impl Oms {
             return Err(field.tag.into());
         }
         let reach = group.and_then(|group| self.reaches.get(group));
-        // If the order was not sent yet, the fields of its replace are sent in the order itself.
+        // If the order was not sent yet, the order itself is sent with the fields of its replace.
         let sent_in: &[&[u8]] = match message.msg_type() {
             b"G" => match self.order_of(index, message) {
                 Some(order) if order.state.is_unsent() => &[b"G", b"D"],
@@ -398,7 +402,7 @@ impl Oms {
     }
 }
 
-/// The tags that count as one field with this tag: a text, and the encoded text with its length.
+/// The tags that count as one field with this tag, such as a text, its encoded text and the length of that.
 fn one_field(of: Tag) -> impl Iterator<Item = Tag> {
     const TEXT: [Tag; 3] = [tag::TEXT, 354, 355];
     let is_text = TEXT.contains(&of);

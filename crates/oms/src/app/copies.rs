@@ -15,8 +15,8 @@ use crate::values::ids::SessionNo;
 use crate::values::value::{OrderType, TimeInForce};
 
 impl Oms {
-    /// Finds the clients that get the reports of orders placed elsewhere. Nothing is sent on the drop copy sessions
-    /// that report those orders.
+    /// Finds the clients that get the reports of orders placed elsewhere. The OMS sends nothing on the drop copy
+    /// sessions that report those orders.
     pub(super) fn find_watchers(&mut self) {
         let rules = self.core.rules();
         let names = self.core.state().sessions();
@@ -38,7 +38,7 @@ impl Oms {
         self.watchers = watchers.collect::<Vec<_>>();
     }
 
-    /// Handles a message of a drop copy session of a venue: only ExecutionReports(8) are used.
+    /// Handles a message of a venue's drop copy session. Only ExecutionReport(8) is used.
     pub(super) fn copy_says(
         &mut self,
         at: i64,
@@ -127,8 +127,8 @@ impl Oms {
         let Ok(copy) = frame.body::<R06>() else {
             return;
         };
-        // The trading day of the link's sequence numbers is over: the copies that it has received count, the sequence
-        // number does not.
+        // The copies count even if the trading day of the link's sequence numbers is over. The sequence number itself
+        // then does not count.
         let of_link = (index, line.fcm_id, line.day == self.core.state().day());
         let mut own = self.links.tmp.lines.iter();
         let own = own.find(|it| {

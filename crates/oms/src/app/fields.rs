@@ -17,12 +17,12 @@ use crate::values::ids::SessionNo;
 use crate::values::locate::is_value;
 use crate::values::rules::LineGroup;
 
-/// What becomes of a field of a request.
+/// How the OMS uses a field of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum FieldUse {
     /// The OMS uses the field, or writes the field itself.
     Ours,
-    /// The venue gets it.
+    /// The venue gets the field.
     Sent(SentBecause),
     /// The contract leaves the field out; each dropped field is counted.
     Dropped(ContractOf),
@@ -33,8 +33,8 @@ pub(super) enum FieldUse {
 /// For each tag below this number, a bit shows whether the field occurred before in the request.
 const COMMON: usize = 256;
 
-/// Index of the first field of a request that needs a closer look: a field that the table of fields does not let pass,
-/// or a field that occurs twice. `None` for most requests.
+/// Index of the first field of a request that needs a closer look, because the table of fields does not let it pass or
+/// because it occurs twice. `None` for most requests.
 #[inline]
 pub(super) fn first_unusual(request: &Message<'_>) -> Option<usize> {
     let message = request_bit(request.msg_type());
@@ -62,8 +62,8 @@ fn search(fields: &[Field], message: Messages) -> Option<usize> {
 }
 
 impl Oms {
-    /// The first field of a request that would not reach the venue and that no setting drops. Fields that a setting
-    /// drops are counted.
+    /// The first field of a request that would not reach the venue and that no setting drops. Counts the fields that a
+    /// setting drops.
     #[inline]
     pub(super) fn not_carried(&mut self, index: SessionNo, message: &Message<'_>) -> Option<Tag> {
         let unusual = first_unusual(message)?;
@@ -71,8 +71,8 @@ impl Oms {
         lost.map(|lost| lost.tag)
     }
 
-    /// The first field that would not reach the venue; the search begins at the first unusual field. Fields that the
-    /// venue gets are gathered.
+    /// The first field that would not reach the venue. The search begins at the first unusual field, and gathers the
+    /// fields that the venue gets.
     #[cold]
     pub(super) fn look_closer(
         &mut self,
@@ -121,8 +121,8 @@ impl Oms {
         None
     }
 
-    /// How the OMS treats a field of a request: by the contract of its user, else by the contract of the line group,
-    /// else by the table of fields.
+    /// How the OMS treats a field of a request. The contract of the user decides, else the contract of the line group,
+    /// else the table of fields.
     pub(super) fn field_use(
         &self,
         index: SessionNo,
@@ -165,8 +165,8 @@ impl Oms {
         }
     }
 
-    /// The line group of a request: the group that the condition of a route chose for the request or its order, else
-    /// the group of its symbol, else the group of the symbol of its order.
+    /// The line group of a request. It is the group that the condition of a route chose for the request or its order;
+    /// else the group of the request's symbol; else the group of the symbol of the order.
     fn group_of(
         &self,
         (index, route): (SessionNo, Option<SessionNo>),
@@ -258,7 +258,7 @@ impl Oms {
                 };
                 let named = message.get(id);
                 let number = named.and_then(|id| state.used(index, id));
-                // A request for an unknown order is refused as such, not for its fields.
+                // A request for an unknown order is refused because of that, not because of its fields.
                 number
                     .is_none_or(|number| fixwire_protocol::value::uint(value).ok() == Some(number))
             }
@@ -273,7 +273,7 @@ impl Oms {
             FieldCondition::Locate => {
                 let named = message.get(tag::ORIG_CL_ORD_ID);
                 let number = named.and_then(|id| state.used(index, id));
-                // A request for an unknown order is refused as such, not for its fields.
+                // A request for an unknown order is refused because of that, not because of its fields.
                 number.is_none_or(|it| is_value(state.locates.of(it), tag, value))
             }
         }
@@ -307,7 +307,7 @@ impl Oms {
         message.msg_type() == b"D" && is_pool() == Some(tag)
     }
 
-    /// Counts the fields of a venue's message that clients do not get; returns whether the message has other fields,
+    /// Counts the fields of a venue's message that clients do not get. Returns whether the message has other fields,
     /// which clients get unchanged.
     #[inline]
     pub(super) fn count_report(&mut self, message: &Message<'_>) -> bool {

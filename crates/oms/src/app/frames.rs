@@ -1,4 +1,5 @@
-//! Lines that speak TMP: passes received frames and the time to the links, and carries out what the links request.
+//! Lines that speak TMP. Passes received frames and the time to the links, and carries out the actions that the links
+//! request.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,16 +24,16 @@ const BEHIND_MOST: usize = 8 << 20;
 const BATCH: usize = 64;
 /// Maximum number of reports that one frame causes: accepted, filled, and the rest cancelled.
 const REPORTS: usize = 3;
-/// How long the first login waits after the start of the process, in nanoseconds: a second, and one nanosecond so that
+/// Time from the start of the process to the first login, in nanoseconds. It is a second and one nanosecond, so that
 /// the second is over.
 const FLOW_SECOND: u64 = 1_000_000_001;
 /// Maximum number of bytes of the journal note with the sequence numbers of a link.
 const NOTE: usize = 64;
-/// Number of consecutive refused logins after which the OMS does not log in again: the exchange locks the session at
-/// the third.
+/// Number of consecutive refused logins after which the OMS does not log in again. The exchange would lock the session
+/// at the third.
 const REFUSED_MOST: u8 = 2;
 
-/// The engine's event only has this reason; the event of the OMS has the full reason.
+/// The event of the engine has only this reason; the event of the OMS has the full reason.
 const LINK_ENDED: Hangup = Hangup("the TMP link ended: the OMS has an event with the reason");
 
 fn link_now(now: Now) -> LinkNow {
@@ -48,7 +49,7 @@ fn both((inbound, outbound): (u32, u32)) -> LinkNumbers {
 
 impl Oms {
     /// Adds lines that speak TMP, in the order of the engine's links. The OMS holds the stop orders of their line
-    /// groups. [`Oms::tmp_problems`] reports lines and settings that do not fit each other.
+    /// groups. [`Oms::tmp_problems`] reports lines and settings that contradict each other.
     #[must_use]
     pub fn with_tmp_lines(mut self, lines: Vec<OmsTmpLine>) -> Self {
         self.links.tmp = TmpLines::new(lines);
@@ -56,7 +57,7 @@ impl Oms {
         self
     }
 
-    /// Checks that lines that speak TMP and the settings fit each other: one sentence for each fault.
+    /// Checks that lines that speak TMP and the settings do not contradict each other: one sentence for each fault.
     #[must_use]
     pub fn tmp_problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
         problems(rules, lines)
@@ -128,8 +129,8 @@ impl Oms {
         self.serve_links(now, outbox);
     }
 
-    /// Handles the loss of a link. Requests that were not sent count as in flight, as sent requests do. The exchange
-    /// resends reports that were not applied, after the next login.
+    /// Handles the disconnect of a link. Requests that were not sent count as in flight, like sent requests. After the
+    /// next login, the exchange resends reports that were not applied.
     fn lose_link(&mut self, session: SessionId) {
         let index = self.index(session);
         let numbers = index.map(|index| self.core.state().link_numbers(index));
@@ -153,7 +154,7 @@ impl Oms {
         self.serve_links(now, outbox);
     }
 
-    /// Carries out what the links request, as far as the outbox has room.
+    /// Carries out the actions that the links request, as far as the outbox has room.
     fn serve_links(&mut self, now: Now, outbox: &mut Outbox) {
         if !self.begin(now, outbox) || !self.renew_links(now, outbox) {
             return;
@@ -191,7 +192,7 @@ impl Oms {
     /// Whether the outbox has room for this number of reports.
     fn has_report_room(&self, reports: usize, outbox: &Outbox) -> bool {
         let (messages, bytes) = self.room();
-        // At most two of the reports that a frame causes have its texts.
+        // At most two of the reports that a frame causes repeat its texts.
         let bytes = bytes * reports.min(2);
         outbox.has_room(reports * messages + 1, bytes + NOTE)
     }
@@ -203,7 +204,7 @@ impl Oms {
         };
         let (mut actions, mut done) = (core::mem::take(&mut line.actions), line.done);
         let is_copy = line.copies.is_some();
-        // The trading day of the line's sequence numbers is over: reports that it has received count, and it sends
+        // If the trading day of the line's sequence numbers is over, received reports count, but the line sends
         // nothing.
         let is_over = line.day != self.core.state().day();
         let mut saved = None;
@@ -288,7 +289,7 @@ impl Oms {
             LinkAction::Send(frame) => {
                 // The outbox has room: that was checked before.
                 let _ = outbox.frame(session, frame);
-                // The journal has stars in place of the proof of the password.
+                // The journal has stars instead of the proof of the password.
                 if let Some(key_value) = key_value_range(frame) {
                     outbox.mask_outbound(key_value);
                 }
@@ -496,7 +497,7 @@ impl Oms {
         }
         self.carry_out(now, link, outbox);
         match failed {
-            // The link was closed in this turn: its requests count as in flight.
+            // The link was closed in this turn, so its requests count as in flight.
             Some(LinkSendError::NotReady) => self.links.tmp.lines[link].queue.clear(),
             // Without room in the outbox, the OMS tries again later.
             Some(LinkSendError::NumbersUsed) if !self.has_link_room(outbox) => {}
@@ -514,8 +515,8 @@ impl Oms {
         has_more && line.actions.is_empty() && failed.is_none()
     }
 
-    /// Starts new connections on a new trading day, since its sequence numbers begin again; returns true when all lines
-    /// have the new sequence numbers. Reports received before are handled first.
+    /// Starts new connections on a new trading day, because the sequence numbers of a day begin again. Returns true
+    /// when all lines have the new sequence numbers. Reports that were received before are handled first.
     fn renew_links(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         if !self.begun {
             return false;

@@ -1,4 +1,4 @@
-//! Subscriptions of clients to the state of a market: requests that are answered once and then get updates.
+//! Subscriptions of clients to the state of a market. A request is answered once, and then gets updates.
 
 use alloc::vec::Vec;
 
@@ -48,7 +48,8 @@ impl MarketWatches {
         self.look_again();
     }
 
-    /// If a change still has to be reported, checks all subscriptions again, since their indexes have changed.
+    /// Checks all subscriptions again if a change may still have to be reported, because the indexes of subscriptions
+    /// have changed.
     fn look_again(&mut self) {
         if self.is_due() {
             self.next = Some(0);

@@ -1,4 +1,4 @@
-//! Clients that ask for states of markets: SecurityStatusRequest(e) and TradingSessionStatusRequest(g).
+//! Clients that request the state of a market: SecurityStatusRequest(e) and TradingSessionStatusRequest(g).
 
 use fixwire_protocol::{Message, Outbox, Refusal};
 
@@ -53,7 +53,7 @@ impl Oms {
         Ok(())
     }
 
-    /// Reports changed states of markets to clients, as far as the outbox has room; returns whether some are still to
+    /// Reports changed states of markets to clients, as far as the outbox has room. Returns whether changes remain to
     /// be reported.
     pub(super) fn report_markets(&mut self, outbox: &mut Outbox) -> bool {
         while self.links.watches.is_due() {

@@ -66,8 +66,8 @@ const ROOM: (usize, usize) = (16, 16 << 10);
 /// Additional output for each client that gets the reports of orders placed elsewhere: the number of entries, and the
 /// sum of their bytes.
 const WATCHED: (usize, usize) = (4, 2 << 10);
-/// Additional bytes for names at venues: a quote and the cancels of the quote before it name an instrument and an account
-/// in four messages.
+/// Additional bytes for names at venues. A quote and the cancels of the replaced quote are four messages, each with the
+/// name of an instrument and of an account.
 const NAMED: usize = 4 * 2 * NAME_MAX;
 /// Maximum number of events in one step of a longer task.
 const STEP: usize = 64;
@@ -79,12 +79,12 @@ pub struct Oms {
     /// Secret key of the hash of client message ids, such as ClOrdID(11).
     key: u128,
     begun: bool,
-    /// Sessions that logged on or disconnected, which are not yet recorded in the state. Without a presence: sessions
-    /// that were not connected at the start.
+    /// Sessions that logged on or disconnected, and whose change is not recorded in the state yet. A session without a
+    /// presence was not connected at the start.
     changed: VecDeque<(SessionId, Option<Presence>)>,
     /// Start time by the monotonic clock and by the wall clock.
     start: Option<(Mono, i64)>,
-    /// The session's number in the state, by the index of the engine session.
+    /// By index of the engine session, the session's number in the state.
     indices: Vec<Option<SessionNo>>,
     links: Links,
     /// Sessions that send drop copies to clients, and the accounts that each may see.
@@ -111,24 +111,24 @@ pub struct Oms {
     looks_at_all: bool,
     gathered: Gathered,
     note: Vec<u8>,
-    /// Lines whose ExecID(17) is passed on to clients.
+    /// Lines whose ExecIDs(17) are passed on to clients.
     exec_id_lines: Vec<SessionNo>,
     /// The dictionaries of all sessions, each once.
     dictionaries: Vec<Arc<Dictionary>>,
     /// Buffer for a report with fields of its venue.
     body: Vec<u8>,
     decoder: Decoder,
-    /// For messages whose names are changed; `None` while such a message is handled.
+    /// Buffers for messages whose names are changed; `None` while such a message is handled.
     renamed: Option<Box<Renamed>>,
     listener: OmsListener,
     settings: Option<Box<dyn SettingsSource>>,
     day_finder: Option<DayFinder>,
-    /// The trading day, and the hash of the settings that it was found with.
+    /// The trading day, and the hash of the settings with which it was found.
     span: (u64, DaySpan),
 }
 
 impl Oms {
-    /// Compiles the conditions of routes; returns every mistake in them. A condition with a mistake holds for no order.
+    /// Compiles the conditions of routes; returns every mistake in them. No order fulfils a condition with a mistake.
     pub fn compile_routes(rules: &mut RiskRules, sessions: &[OmsSession]) -> Vec<Diagnostic> {
         routes::compile_routes(rules, sessions)
     }
@@ -147,7 +147,7 @@ impl Oms {
         key: u128,
         listener: OmsListener,
     ) -> Self {
-        // Who has read the settings has reported the mistakes.
+        // The caller that has read the settings has already reported the mistakes.
         routes::compile_routes(&mut rules, &sessions);
         let all = (0..).map(SessionId).take(sessions.len());
         let changed = all.map(|session| (session, None)).collect();
@@ -273,7 +273,8 @@ impl Oms {
         (&mut self.core, out, self.gathered.fields())
     }
 
-    /// Start time plus elapsed monotonic time, in nanoseconds: never goes backwards, even if the wall clock is changed.
+    /// Start time plus elapsed monotonic time, in nanoseconds. It never goes backwards, even if the wall clock is
+    /// changed.
     fn at(&mut self, now: Now) -> i64 {
         let state = self.core.state().time();
         let (then, time) = *self.start.get_or_insert((now.mono, state.max(now.wall.0)));
@@ -281,7 +282,7 @@ impl Oms {
         time.saturating_add(passed).max(state)
     }
 
-    /// Maximum output of handling one message, copies of reports included: the number of entries, and the sum of their
+    /// Maximum output of handling one message, including copies of reports: the number of entries, and the sum of their
     /// bytes.
     fn room(&self) -> (usize, usize) {
         let (each, watchers) = (1 + self.rules().drop_copies.len(), self.watchers.len());

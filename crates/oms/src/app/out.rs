@@ -46,7 +46,7 @@ pub(super) struct Links {
     pub whose: Table<SessionNo, [Vec<Tag>; 2]>,
     /// By line: the tags of names at the venue that the line's dictionary does not have in a request.
     pub not_named: Table<SessionNo, MissingTags>,
-    /// Finds what venues name.
+    /// By line: finds the instruments and accounts of the OMS that messages on the line name.
     pub venue_names: BTreeMap<SessionNo, VenueNameIndex>,
     pub tmp: TmpLines,
     /// Subscriptions of clients to the state of a market.
@@ -124,7 +124,7 @@ impl Sink for Out<'_> {
             true => Ok(()),
             false => self.outbox.note(self.note),
         };
-        // A state ahead of its notes must not continue: the next start recovers from the notes.
+        // A state that is ahead of its notes must not be used any more: the next start recovers from the notes.
         assert!(noted.is_ok(), "no room for the note of {event:?}");
         let (line, sent) = match *event {
             OrderEvent::Request(RequestEvent::Sent { line, number }) => {
@@ -290,7 +290,7 @@ impl Sink for Out<'_> {
     }
 }
 
-/// Whether the last fill of an order arrived after the order had ended in another way than filled.
+/// Whether the last fill of an order arrived after the order had ended in another way than by fills.
 fn is_late(state: &OmsState, order: u64) -> bool {
     let end = state.end_of(order);
     end.is_some_and(|how| how != crate::End::Filled)

@@ -1,4 +1,4 @@
-//! Carries out requests of clients for earlier reports: a few reports per turn, so that other work is not delayed.
+//! Carries out requests of clients for earlier reports, a few reports per turn, so that other work is not delayed.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -18,9 +18,9 @@ use crate::values::ids::SessionNo;
 use crate::values::report_numbers::ReportNumbers;
 use crate::values::value::Text;
 
-/// Maximum number of reports that are sent again in one turn: a turn must stay short, so that orders do not wait.
+/// Maximum number of reports that are sent again in one turn. A turn must be short, so that orders do not wait.
 const TURN: usize = 32;
-/// Pause after such a turn, in which the client can read the reports.
+/// Pause after a turn with this maximum, in which the client can read the reports.
 const PACE: Nanos = Nanos(1_000_000);
 /// Pause before the archive is asked again.
 const PAUSE: Nanos = Nanos(500_000);
@@ -107,8 +107,8 @@ impl Oms {
         self.recoveries.archive = Some(archive);
     }
 
-    /// The client or drop copy of a session, and which reports it may request; `None` for a session that may request no
-    /// reports.
+    /// The client or drop copy of a session, and the reports that it may request; `None` for a session that may request
+    /// no reports.
     fn receiver(
         &self,
         from: SessionId,

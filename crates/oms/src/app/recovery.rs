@@ -1,4 +1,4 @@
-//! Report recovery: reports that a client asks for again, made from the notes of the journal.
+//! Report recovery: makes the reports that a client requests again from the notes of the journal.
 //!
 //! ```text
 //!   BW > Oms > ReportRequest > ReportArchive: a checkpoint, the notes behind it
@@ -6,11 +6,14 @@
 //!   client < Oms < ReportBatch <----+  (another thread)
 //! ```
 //!
-//! Reports are made again from the events, not copied from the sent messages of the journal. The state before an event
-//! and the event give the same report by the same code as the first time, so both have the same fields. In addition,
-//! the events have what was never sent: reports for a session that was outside its schedule, or for a drop copy that
-//! was configured later; and the account of each report is known, which a reject of a cancel does not name. The price
-//! is a second state in memory while a request is carried out, and that a newer version may write its own fields.
+//! Reports are made again from the events, not copied from the sent messages of the journal. The same code makes a
+//! report from the state before an event and the event, so the report has the same fields as the first time.
+//!
+//! The events also have reports that were never sent: those for a session outside its schedule, or for a drop copy that
+//! was configured later. They also give the account of each report, which the reject of a cancel does not have.
+//!
+//! This has two costs: a second state in memory while a request is carried out, and reports that a newer version of the
+//! OMS may write with other fields.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -101,7 +104,7 @@ impl ReportFilter {
         self.last || self.working || self.with_fills
     }
 
-    /// Whether the filter selects an event, as far as later events of the order do not matter.
+    /// Whether the filter selects an event, without regard to later events of the order.
     fn fits(self, event: &OrderEvent<'_>, order: Option<Number>) -> bool {
         let is_pending = matches!(
             event,
@@ -155,7 +158,7 @@ pub struct ReportRequest {
     pub(crate) dictionaries: Vec<Arc<Dictionary>>,
     /// Lines whose ExecID(17) the receiver gets.
     pub(crate) exec_id_lines: Vec<SessionNo>,
-    /// Symbols by identifier.
+    /// The index that finds symbols by identifier.
     pub(crate) securities: Arc<SecurityIndex>,
     pub(crate) filter: ReportFilter,
 }
@@ -185,8 +188,8 @@ struct OrderOutcome {
 
 /// Makes the reports of a request from notes.
 ///
-/// Notes are read once, or twice when the filter depends on what happens to an order later: then the first time only
-/// collects that, a few bytes for each order.
+/// Notes are read once, or twice if the filter depends on later events of an order. The first time then only collects
+/// the outcome of each order, in a few bytes.
 #[derive(Debug)]
 pub struct ReportReplay {
     request: ReportRequest,

@@ -1,7 +1,8 @@
-//! Reject(3) and BusinessMessageReject(j) of venues: which order or request of ours each of them refers to.
+//! Reject(3) and BusinessMessageReject(j) of venues: finds the order or request of the OMS to which each of them
+//! refers.
 //!
-//! RefSeqNum(45) names the message that was rejected; the engine has it. BusinessRejectRefID(379) is optional: it counts
-//! when it names what 45 names, or when 45 names nothing. RefMsgType(372) is compared with that message.
+//! RefSeqNum(45) names the rejected message, which the engine has. BusinessRejectRefID(379) is optional. It counts if
+//! it names the same message as 45, or if 45 names none. RefMsgType(372) is compared with the rejected message.
 
 use fixwire_protocol::{Message, Outbox, tag, value};
 
@@ -109,7 +110,7 @@ impl Oms {
         }
     }
 
-    /// What a reject refers to; `refused` is the message that its RefSeqNum(45) names.
+    /// The message to which a reject refers; `refused` is the message that the RefSeqNum(45) of the reject names.
     fn refused(&mut self, reject: &Message<'_>, refused: Option<&[u8]>) -> Refused {
         let named_type = reject.get(tag::REF_MSG_TYPE);
         let refused = refused.map(|bytes| self.decoder.decode(bytes));
@@ -139,8 +140,8 @@ impl Oms {
             }
             Some(b"AF") => Refused::MassStatus,
             Some(_) => Refused::Other,
-            // Only BusinessRejectRefID(379) names something: it may refer to a status request, which has the
-            // ClOrdID(11) of its order.
+            // Only BusinessRejectRefID(379) names a message. It may be a status request, which has the ClOrdID(11) of
+            // its order.
             None => match named.and_then(VenueId::parse) {
                 Some(id) if self.core.was_asked(id) => Refused::Unknown,
                 Some(id) => Refused::Request(id),

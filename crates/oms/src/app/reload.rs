@@ -1,4 +1,4 @@
-//! Reloads the settings, also those of clients, drop copies and lines.
+//! Reloads the settings, including those of clients, drop copies and lines.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -66,8 +66,8 @@ impl Oms {
         done
     }
 
-    /// Requests the state of trading from venues again: the new settings may have new symbols, or another kind of
-    /// request.
+    /// Requests the state of trading from venues again, because the new settings may have new symbols or another kind
+    /// of request.
     fn ask_all_markets(&mut self, outbox: &mut Outbox) {
         for line in self.core.state().sessions().numbers() {
             if !self.core.state().is_ready(line) || !self.core.follows_markets(line) {

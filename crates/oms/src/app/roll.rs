@@ -8,7 +8,7 @@ use crate::values::day::{DayFinder, DaySpan};
 use crate::values::rules::DayBegins;
 
 impl Oms {
-    /// Says that the journal replaces a removed journal: order numbers of the removed journal are not used again.
+    /// Records that the journal replaces a removed journal: order numbers of the removed journal are not used again.
     pub fn set_replaces_journal(&mut self) {
         self.core.set_replaces_journal();
     }

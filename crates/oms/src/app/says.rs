@@ -19,8 +19,8 @@ use crate::values::units::scaled;
 use crate::values::value::{Number, RequestKind};
 
 impl Oms {
-    /// Checks a client's request against the rate limit, above which it is rejected. A client that causes too many
-    /// rejects is logged out.
+    /// Checks a client's request against the client's rate limit. A request above the limit is rejected; a client with
+    /// too many rejects is logged out.
     pub(super) fn admit(
         &mut self,
         at: i64,
@@ -80,7 +80,7 @@ impl Oms {
         Ok(())
     }
 
-    /// Refuses a request that the OMS answers itself when the request has a field that the OMS would ignore.
+    /// Refuses a request that the OMS answers itself, if the request has a field that the OMS would ignore.
     fn all_fields_count(&mut self, index: SessionNo, message: &Message<'_>) -> Result<(), Refusal> {
         match self.not_carried(index, message) {
             Some(tag) => Err(Refusal::FieldNotSupported(tag)),
@@ -95,7 +95,8 @@ impl Oms {
         sessions.any(|session| session.as_bytes() == name)
     }
 
-    /// Handles market data: at most eight prices trigger orders in the same turn, further prices in the next turns.
+    /// Handles market data. At most eight prices trigger orders in the same turn; further prices trigger orders in the
+    /// next turns.
     fn prices(&mut self, at: i64, index: SessionNo, message: &Message<'_>, outbox: &mut Outbox) {
         const MOST: usize = 8;
         let (core, mut out) = self.parts(outbox, None);
@@ -113,8 +114,8 @@ impl Oms {
         core.touch_all(at, MOST, &mut out);
     }
 
-    /// Handles the venue's answer to a status request: the client that requested the status gets what the OMS knows
-    /// now.
+    /// Handles the venue's answer to a status request. The client that requested the status gets the present state of
+    /// the order.
     #[cold]
     fn status_answered(&mut self, number: Number, outbox: &mut Outbox) {
         let Some(at) = self.status_waits.iter().position(|it| *it == number) else {
@@ -163,7 +164,7 @@ impl Oms {
             if !listing.step(self.core.state(), outbox) {
                 self.listings.pop_front();
             }
-            // The sessions take turns: one order each.
+            // The sessions take turns, with one order each.
             let is_its = |listing: &Listing| listing.session() == session;
             if !self.listings.iter().all(is_its) {
                 self.listings.make_contiguous().sort_by_key(is_its);
@@ -313,8 +314,8 @@ impl Oms {
         heard
     }
 
-    /// Raises an event for a venue's report that changes no order here. A pending status belongs to a request, and a
-    /// fill without a quantity is no fill.
+    /// Raises an event for a venue's report that changes no order of the OMS. No event is raised for a pending status,
+    /// which belongs to a request, or for a fill without a quantity.
     #[inline]
     fn is_not_followed(&mut self, report: &VenueReport<'_>, message: &Message<'_>) {
         let is_odd = match report.kind {
@@ -343,7 +344,7 @@ impl Oms {
         }
     }
 
-    /// Counts a message of a venue that the OMS does not use: it is only written to the journal.
+    /// Counts a message of a venue that the OMS does not use. Such a message is only written to the journal.
     #[cold]
     fn is_not_used(&mut self, line: SessionNo, msg_type: &[u8]) {
         let count = self.not_used.add(line, msg_type);
@@ -357,7 +358,7 @@ impl Oms {
         }
     }
 
-    /// Handles a venue's answer to a price inquiry. A late answer, to an inquiry that no longer waits, changes nothing.
+    /// Handles a venue's answer to a price inquiry. An answer to an inquiry that no longer waits changes nothing.
     #[cold]
     fn inquiry_says(
         &mut self,
@@ -408,7 +409,7 @@ fn rejected_kind(message: &Message<'_>) -> Option<RequestKind> {
     }
 }
 
-/// Applies a report when the settings have spreads: a report of a fill may have legs.
+/// Applies a report when the settings have spreads. The report of a fill may then have legs.
 #[cold]
 fn report_spread(
     core: &mut Core,

@@ -23,13 +23,13 @@ pub struct OmsSession {
     /// The session's dictionary. For FIX 5.0 and later it includes the dictionary of FIXT.
     pub dictionary: Arc<Dictionary>,
     /// SenderSubID(50), TargetSubID(57), SenderLocationID(142) and TargetLocationID(143) of the session's inbound
-    /// messages: those that are part of its identity.
+    /// messages; only the fields that are part of the session's identity.
     pub ids: Vec<(Tag, String)>,
 }
 
 impl OmsSession {
-    /// The identity fields in the header of each outbound message of the session. Sender and target are exchanged: for
-    /// SenderSubID(50) of inbound messages, outbound messages have TargetSubID(57).
+    /// The identity fields in the header of each outbound message of the session. Sender and target are exchanged:
+    /// where inbound messages have SenderSubID(50), outbound messages have TargetSubID(57).
     pub(super) fn own_header(&self) -> impl Iterator<Item = Tag> {
         self.ids.iter().map(|(of, _)| match *of {
             tag::SENDER_SUB_ID => tag::TARGET_SUB_ID,
@@ -69,15 +69,15 @@ pub(super) fn dictionaries(sessions: &[OmsSession]) -> Vec<Arc<Dictionary>> {
     all
 }
 
-/// The lines to which requests for a line group may be sent: the lines of the group, and the lines of the groups that
-/// help it.
+/// The lines to which requests for a line group may be sent: the lines of the group, and the lines of its helper
+/// groups.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
     /// The dictionaries of the lines, each once.
     dictionaries: Vec<Arc<Dictionary>>,
     /// Identity fields that a line has in the header of each of its messages.
     identities: Vec<Tag>,
-    /// The fields that requests may have over TMP, for each group whose lines speak it.
+    /// The TMP fields that requests may have, for each group whose lines speak TMP.
     over_tmp: Vec<TmpFields>,
 }
 
@@ -110,7 +110,7 @@ impl Reach {
         self.identities.extend(line.own_header());
     }
 
-    /// The tag that one of the lines that speak FIX refuses: of a field, or of a NumInGroup field with its group.
+    /// The tag of a field, or of a member of a group, that one of the FIX lines refuses.
     pub(super) fn refused(
         &self,
         from: &Dictionary,
@@ -130,8 +130,8 @@ impl Reach {
         })
     }
 
-    /// Whether all lines accept in a replace a field of the order, or a NumInGroup field with its group. A field that
-    /// is not in the line's dictionary is accepted: the settings name it for both messages.
+    /// Whether all lines accept a field of the order, or a NumInGroup field with its group, in a replace. A line whose
+    /// dictionary does not have the field accepts it, because the settings name the field for both messages.
     pub(super) fn is_in_replaces(&self, tag: Tag) -> bool {
         self.dictionaries.iter().all(|line| {
             let [order, replace] = [b"D", b"G"].map(|it| line.message(it));
@@ -140,7 +140,7 @@ impl Reach {
         })
     }
 
-    /// The fields that the setting `set` adds to a message: those that all lines have in this message.
+    /// The fields that the setting `set` adds to a message. Only fields that all lines have in this message are added.
     pub(super) fn sets(&self, contract: &Contract, msg_type: &[u8]) -> Vec<SetField> {
         let mut lines = self.dictionaries.iter();
         let mut sets = match lines.next() {
@@ -182,7 +182,7 @@ fn fault(
     };
     let member = match (part.and_then(|part| part.member(first)), why) {
         (Some(member), _) => member,
-        // The settings name the field, and they count more than the dictionary of the venue.
+        // The settings name the field, and have precedence over the venue's dictionary.
         (None, SentBecause::Named) => return Ok(()),
         (None, SentBecause::OfTable) => return Err(first),
     };

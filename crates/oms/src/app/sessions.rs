@@ -1,4 +1,4 @@
-//! The sessions of the OMS: which engine session is which client, line or drop copy of the state.
+//! The sessions of the OMS: assigns each engine session to a client, a line or a drop copy of the state.
 
 use alloc::format;
 use alloc::string::String;
@@ -50,7 +50,8 @@ fn header_problems<'a>(
 }
 
 impl Oms {
-    /// Checks that the FIX version of each line has the requests that its settings need: one sentence for each fault.
+    /// Checks that the FIX version of each line has the requests that the line's settings need: one sentence for each
+    /// fault.
     #[must_use]
     pub fn version_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
         let groups = rules.groups.iter().filter(|group| group.mass_status);

@@ -21,7 +21,7 @@ const MESSAGE_ENCODING: &[u8] = b"347=UTF-8\x01";
 #[derive(Debug)]
 pub(super) struct Languages {
     texts: TextTable,
-    /// By engine session: its language and FIX version, if it has a language.
+    /// By engine session: the session's language and FIX version, if it has a language.
     sessions: Vec<Option<(String, Version)>>,
     /// Buffer for the translated text.
     said: Vec<u8>,
@@ -54,7 +54,7 @@ impl Languages {
     }
 
     /// Adds the translation of Text(58) to unsealed messages, from entry `from` of the outbox on. Messages without
-    /// Text(58), and messages that already have a translation, stay unchanged.
+    /// Text(58), or with a translation already, stay unchanged.
     #[cold]
     pub(super) fn translate(&mut self, from: usize, outbox: &mut Outbox) {
         let Self {
@@ -103,7 +103,7 @@ fn has_encoded_text(msg_type: &[u8], version: Version) -> bool {
     }
 }
 
-/// Text(58) of a body, and the offset at which the field ends; `None` when the body already has an encoded text.
+/// Text(58) of a body, and the offset at which the field ends; `None` when the body already has an EncodedText(355).
 fn text_of(body: &[u8]) -> Option<(&[u8], usize)> {
     let (mut at, mut found) = (0, None);
     for field in each_field(body) {

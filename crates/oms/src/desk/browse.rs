@@ -61,8 +61,8 @@ pub(crate) fn markets(state: &OmsState) -> String {
     if text.is_empty() { "open".into() } else { text }
 }
 
-/// Number of fields that each contract has dropped from requests, by tag: `user CLIENT 58: 12, 453: 3; line_group XLON
-/// 376: 1`.
+/// Number of fields that each contract has dropped from requests, by tag. Example: `user CLIENT 58: 12, 453: 3;
+/// line_group XLON 376: 1`.
 pub(crate) fn dropped(core: &Core, dropped: &DroppedFields) -> String {
     let mut text = String::new();
     let mut last = None;

@@ -28,7 +28,7 @@ use crate::values::words::{MARKETS, Words, cut, limit_value};
 ///
 /// # Errors
 ///
-/// Why it failed, and what to do.
+/// Why the command failed, and what to do.
 pub fn carry_out(
     core: &mut Core,
     at: i64,
@@ -133,8 +133,8 @@ fn scope_of(core: &Core, words: &Words<'_>) -> Result<Scope, String> {
     scope.ok_or_else(|| format!("unknown {}", words.scope_text()))
 }
 
-/// The arguments of a command that the application carries out, such as `bulletin`, or why the operator may not give it;
-/// `None` if it is another command.
+/// The arguments of a command that the application carries out, such as `bulletin`; an error if the operator may not
+/// give it. `None` for any other command.
 #[cold]
 pub(crate) fn of_application<'a>(
     core: &Core,
@@ -219,7 +219,7 @@ fn price(
     ))
 }
 
-/// The instrument and prices of a command `price`.
+/// The instrument and the prices of a `price` command.
 fn prices(
     core: &Core,
     words: &Words<'_>,
@@ -249,8 +249,8 @@ fn prices(
     Ok((instrument, prices))
 }
 
-/// Checks `price` commands that are separated by `;`: one line for each mistake, with the place of the command and the
-/// error.
+/// Checks `price` commands that are separated by `;`. The answer has one line for each mistake, with the position of
+/// the command and the error.
 pub(crate) fn check_prices(core: &Core, commands: &str) -> String {
     let mut wrong = String::new();
     for (place, text) in (1..).zip(commands.split(';')) {
@@ -326,7 +326,7 @@ fn limit(
     }
     for (control, value) in limits {
         let old = core.state().limit(scope, control);
-        // While a temporary limit applies, the limit before it is the one to restore.
+        // While a temporary limit applies, the limit before the temporary one must be restored.
         let mut expiries = core.state().expiries.iter();
         let expiry = expiries.find(|it| (it.scope, it.control) == (scope, control));
         let before = expiry.map_or(old, |expiry| expiry.before);
@@ -359,8 +359,8 @@ fn limit_hash(scope: &str, limits: &[(RiskControl, Option<i128>)], until: &str) 
 }
 
 impl Core {
-    /// Checks the right of an operator to a command. When the settings name no operators, the engine has checked the
-    /// user already.
+    /// Checks whether an operator has the right for a command. When the settings name no operators, the engine has
+    /// already checked the user.
     pub(crate) fn check_right(&self, who: &str, verb: &str) -> Result<(), String> {
         let Some(OperatorVerb { right, .. }) = OperatorVerb::named(&COMMANDS, verb) else {
             return Ok(());
@@ -387,8 +387,8 @@ impl Core {
         Permission::of(who, rights)
     }
 
-    /// Whether this request arms the scope now. When two operators must arm it, the first request is recorded, and this
-    /// returns false.
+    /// Whether this request arms the scope now. When two operators must arm the scope, the first request is recorded
+    /// and the result is false.
     fn arms(
         &mut self,
         at: i64,

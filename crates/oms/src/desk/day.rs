@@ -1,4 +1,4 @@
-//! The tables of a trading day, from the notes of a journal: orders, rejected requests, fills, positions, limits.
+//! The tables of a trading day, made from the notes of a journal: orders, rejected requests, fills, positions, limits.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -51,7 +51,7 @@ struct DayOrder {
 #[derive(Debug)]
 pub struct DayReport {
     state: OmsState,
-    /// A note of the day was read.
+    /// Whether a note of the day was read.
     has_begun: bool,
     orders: BTreeMap<Number, DayOrder>,
     /// The row of the last rejected request: the next event may add the terms of the order.
@@ -61,7 +61,7 @@ pub struct DayReport {
 }
 
 impl DayReport {
-    /// `state` is the state before the first note that it gets.
+    /// A report of one day; `state` is the state before the first note that the report gets.
     #[must_use]
     pub fn new(state: OmsState) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl DayReport {
         self.state.apply_note(note);
     }
 
-    /// Reads a note of the trading day; returns the rows that are finished with it. Most notes finish none.
+    /// Reads a note of the trading day. Returns the rows that this note finishes; most notes finish none.
     #[must_use = "the rows belong into the tables"]
     pub fn take(&mut self, note: &[u8]) -> impl Iterator<Item = DayTableRow> + use<> {
         let [rejected, fill] = self.finished(note);
@@ -93,7 +93,7 @@ impl DayReport {
         };
         if !self.has_begun {
             self.has_begun = true;
-            // Orders that go on from the day before.
+            // These are the orders that continue from the day before.
             self.keep_all();
             self.note_all();
         }
@@ -390,8 +390,8 @@ impl DayReport {
         }
     }
 
-    /// The fill of an event; `None` if the event is no fill. Fills of children count for their parents, which have no
-    /// rows of their own.
+    /// The fill of an event; `None` if the event is not a fill. Fills of children also count for their parents, but the
+    /// parents get no rows for them.
     fn fill(&self, event: &OrderEvent<'_>, before: &Before) -> Option<DayFill> {
         match event {
             OrderEvent::Order(event) => {
@@ -576,7 +576,7 @@ impl DayReport {
         ]
     }
 
-    /// ExecID(17) of the report of an event, as the client has it: the venue's, or that of the OMS.
+    /// ExecID(17) in the client's report of an event: the venue's ExecID or the OMS's.
     fn exec_id(&self, order: Number, exec: u64, event: u64) -> String {
         let ids = &self.state.exec_ids;
         match ids.of(order, exec) {
@@ -665,11 +665,11 @@ impl DayReport {
 #[derive(Debug)]
 enum Before {
     Nothing,
-    /// ExecID(17) of a fill that is cancelled or corrected, as the client has it.
+    /// ExecID(17) of a fill that is cancelled or corrected, as in the client's report.
     Fill(String),
     /// A fill of an unknown order, and the number of its event.
     Stray(u64, Stray),
-    /// CumQty(14) of an order, and its worth.
+    /// CumQty(14) of an order, and the amount paid for it.
     Filled(Quantity, Amount),
 }
 

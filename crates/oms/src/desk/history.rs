@@ -27,7 +27,7 @@ pub struct History {
     order: Number,
     /// Numbers of the order's requests.
     requests: Vec<Number>,
-    /// The state of the OMS before the order; used only to find names.
+    /// The state of the OMS, used only to find names.
     state: OmsState,
     instrument: Option<InstrumentNo>,
     /// Session of the order, and the bid of its quote.
@@ -52,7 +52,7 @@ pub struct HistoryStep {
 
 impl History {
     /// The history of an order. `state` is the state before the first note, or the oldest state that the journal still
-    /// has. It supplies names, and the order itself if its first note was removed.
+    /// has. The history takes names from it, and also the order if the order's first note was removed.
     #[must_use]
     pub fn new(order: Number, state: OmsState) -> Self {
         let known = state.orders().get(order);
@@ -87,7 +87,8 @@ impl History {
         })
     }
 
-    /// Applies an event that names or changes what orders are about; a known one changes nothing.
+    /// Applies an event that adds or changes names and settings of orders. An event that is already applied changes
+    /// nothing.
     fn set_up(&mut self, at: i64, event: &OrderEvent<'_>) {
         if !matches!(
             event,

@@ -11,8 +11,8 @@ use crate::load::is_name;
 use crate::load::table;
 use fixwire_text::Diagnostic;
 
-/// Reads a CSV file with `symbol,last,bid,offer`: one command for each row, such as `price symbol=VOD last=101.5`, with
-/// the line number of the row.
+/// Reads a CSV file with `symbol,last,bid,offer`. Returns one command for each row, such as `price symbol=VOD
+/// last=101.5`, with the line number of the row.
 ///
 /// # Errors
 ///

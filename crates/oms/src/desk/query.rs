@@ -1,4 +1,4 @@
-//! Operator queries: each is a verb of [`QUERIES`] with its arguments, and is answered with a table.
+//! Operator queries. Each query is a verb of [`QUERIES`] with its arguments, and the answer is a table.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -30,7 +30,7 @@ use crate::values::words::Words;
 /// The right that a query requires; `None` for a query that does not exist.
 pub(crate) fn right(query: &[u8]) -> Option<OperatorRight> {
     if query == RELOAD {
-        // The query shows what a reload would change.
+        // As a query, `reload` only shows what a reload would change.
         return Some(OperatorRight::Read);
     }
     let words = Words::parse(core::str::from_utf8(query).ok()?).ok()?;
@@ -41,7 +41,7 @@ pub(crate) fn right(query: &[u8]) -> Option<OperatorRight> {
 ///
 /// # Errors
 ///
-/// Why it failed, and what to do.
+/// Why the query failed, and what to do.
 pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
     let text = core::str::from_utf8(query).map_err(|_| "the query is not UTF-8 text")?;
     let words = Words::parse(text)?;
@@ -94,12 +94,12 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
     }
 }
 
-/// Answers the queries `orders`, `positions` and `limits` from a state alone, such as an earlier one: their answers are
-/// those of a running OMS in this state.
+/// Answers the queries `orders`, `positions` and `limits` from a state alone, such as an earlier state. The answers are
+/// those that a running OMS in this state would give.
 ///
 /// # Errors
 ///
-/// Why it failed, and what to do; also for another query, whose answer needs more than a state.
+/// Why the query failed, and what to do. Any other query fails, because its answer needs more than a state.
 pub fn stored_answer(state: &OmsState, query: &str) -> Result<String, String> {
     let words = Words::parse(query)?;
     let known = OperatorVerb::named(&QUERIES, words.verb);
@@ -184,7 +184,7 @@ pub(crate) fn side_name(side: crate::Side) -> &'static str {
     }
 }
 
-/// The column names of the table of orders; `fields` only if an order in memory carries fields.
+/// The column names of the table of orders, with `fields` only if an order in memory carries fields.
 fn order_columns(state: &OmsState) -> String {
     let fields = if state.carried.is_empty() {
         ""
@@ -231,8 +231,8 @@ fn order_line(state: &OmsState, order: &Order) -> String {
     )
 }
 
-/// Maximum number of orders in one answer: those with the highest numbers below `before`. The desk requests further
-/// orders by further queries.
+/// Maximum number of orders in one answer. The answer has the orders with the highest numbers below `before`; the desk
+/// requests the other orders by further queries.
 const LISTED: usize = 1000;
 
 fn orders(state: &OmsState, words: &Words<'_>) -> Result<String, String> {

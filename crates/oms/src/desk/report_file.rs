@@ -14,7 +14,7 @@ use fixwire_text::Diagnostic;
 ///
 /// # Errors
 ///
-/// Every mistake of its form, with its line; a running OMS checks the values.
+/// Every mistake in the form of the file, with its line. A running OMS checks the values.
 pub fn report_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<Diagnostic>> {
     const COLUMNS: [&str; 6] = ["order", "type", "quantity", "price", "exec", "ref"];
     let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
@@ -41,12 +41,12 @@ pub fn report_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<D
     }
 }
 
-/// Reads the `order` column of a venue's list of expired orders: for each row its line number and the arguments of a
-/// command, such as `order=17 type=expired`.
+/// Reads the `order` column of a venue's list of expired orders. Returns for each row its line number and the arguments
+/// of a command, such as `order=17 type=expired`.
 ///
 /// # Errors
 ///
-/// Every mistake of its form, with its line; a running OMS checks the orders.
+/// Every mistake in the form of the file, with its line. A running OMS checks the orders.
 pub fn expired_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<Diagnostic>> {
     let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
     let mut errors = Vec::new();

@@ -1,4 +1,4 @@
-//! All state as sorted `name=value` lines, for the proof that a change of the code changes nothing else.
+//! The whole state as sorted `name=value` lines. They prove that a change of the code changes nothing else.
 //!
 //! ```text
 //!   order 17 side=1                     values of FIX where FIX has one
@@ -8,9 +8,9 @@
 //!   line group 1 queue 1=order 17       where the order matters, the place counts
 //! ```
 //!
-//! The lines say what a trader or an operator would say, so that they stay the same when types and modules change. Each
-//! struct is taken apart without `..`: a new field compiles when it is said here, or when it is named among those that
-//! are derived or set by the settings.
+//! The lines use the words of a trader or operator, so that they stay the same when types and modules change. Each
+//! struct is destructured without `..`. So a new field compiles only if a line shows it, or if it is listed among the
+//! fields that are derived or that the settings set.
 //!
 //! Compiled for tests and with the feature `state-lines`; never in a release.
 
@@ -162,7 +162,7 @@ impl OmsState {
             to.say("reload asked by", by.bytes().escape_ascii());
             to.say("reload to settings", Hash(*settings));
         }
-        // In the order in which they were made known: pages and answers list them so.
+        // The names are in the order in which they were added, because pages and answers list them in this order.
         to.each("session", session_names.iter().map(|it| it.escape_ascii()));
         to.each("account", account_names.iter().map(|it| it.escape_ascii()));
         to.each(

@@ -1,20 +1,20 @@
-//! Data of an order and its request that the report of an event needs, and that applying the event removes from the
-//! state.
+//! Data of an order and its request that the report of an event needs. The data is noted before the event is applied,
+//! because applying the event removes it from the state.
 
 use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::values::value::{Number, RequestKind, Text};
 
-/// Data that a report needs and that applying the event removes from the state.
+/// Data that a report needs, noted before the event is applied.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
     /// ClOrdID(11) of the order.
     pub(super) id: Text,
-    /// The pending request and its ClOrdID(11).
+    /// Kind and ClOrdID(11) of the pending request.
     pub(super) request: Option<(RequestKind, Text)>,
     /// The order.
     pub(super) order: Number,
-    /// Whether an order that the venue now accepts was acknowledged to the client before.
+    /// Whether the client already got the acknowledgement of an order that the venue now accepts.
     pub(super) is_known: bool,
 }
 
@@ -62,7 +62,7 @@ impl Before {
         }
     }
 
-    /// The ClOrdID(11) that the order had before, when the event answers a client's request.
+    /// The former ClOrdID(11) of the order, when the event answers a client's request.
     pub(super) fn original(&self) -> Option<&Text> {
         let id = self.request.as_ref().map(|(_, id)| id);
         id.filter(|id| !id.bytes().is_empty()).map(|_| &self.id)

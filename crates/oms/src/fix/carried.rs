@@ -1,4 +1,4 @@
-//! Writes the fields that requests carry, as the contract of the line group says.
+//! Writes the fields that requests carry, as the contract of the line group requires.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -21,18 +21,18 @@ pub(crate) struct LineContract {
     sets: Vec<SetField>,
 }
 
-/// A field with a fixed value, which messages have whatever the client sends.
+/// A field of `set`, with a fixed value that messages have whatever the client sends.
 #[derive(Debug)]
 pub(crate) struct SetField {
     pub tag: Tag,
     pub value: Box<[u8]>,
     pub is_header: bool,
-    /// For each of [`REQUESTS`], whether it has the field.
+    /// For each of [`REQUESTS`], whether the request has the field.
     pub has: [bool; REQUESTS.len()],
 }
 
-/// The fields that `set` of a contract adds. Each is added to the requests that have it in the dictionary; if none has
-/// it, to all requests.
+/// The fields that `set` of a contract adds. A field is added to the requests that have it in the dictionary, or if no
+/// request has it, to all requests.
 pub(crate) fn set_fields(contract: &Contract, dictionary: &Dictionary) -> Vec<SetField> {
     let sets = contract.sets().map(|(tag, value)| {
         let is_header = dictionary.header().member(tag).is_some();
@@ -51,7 +51,7 @@ pub(crate) fn set_fields(contract: &Contract, dictionary: &Dictionary) -> Vec<Se
     sets.collect()
 }
 
-/// The fields that `set` of a contract adds, in all requests: lines that speak TMP have no dictionary.
+/// The fields that `set` of a contract adds to all requests of a line that speaks TMP, which has no dictionary.
 pub(crate) fn everywhere(contract: &Contract) -> Vec<SetField> {
     let sets = contract.sets().map(|(tag, value)| SetField {
         tag,
@@ -78,8 +78,8 @@ impl LineContract {
     }
 }
 
-/// The fields of the order that a request of the OMS repeats on a line: those that the line's dictionary has both in
-/// the order and in the request.
+/// The fields of an order that a request of the OMS repeats on a line. Only fields that the line's dictionary has both
+/// in the order and in the request are repeated.
 pub(crate) fn whose(dictionary: &Dictionary, request: &[u8]) -> Vec<Tag> {
     let mut tags = Vec::new();
     let [order, request] = [b"D", request].map(|it| dictionary.message(it));
@@ -102,16 +102,16 @@ fn add_tags(member: &Member, to: &mut Vec<Tag>) {
     members.for_each(|it| add_tags(it, to));
 }
 
-/// The fields that a message carries, and how they are written.
+/// The fields that a message carries, with the contract and the names by which they are written.
 #[derive(Clone, Copy)]
 pub(crate) struct CarriedPart<'a> {
     pub msg_type: &'a [u8],
     pub fields: CarriedFields<'a>,
-    /// Writes only the fields with these tags; `None` for all fields.
+    /// The tags of the fields to write; `None` for all fields.
     pub only: Option<&'a [Tag]>,
     /// `None` if the contract of the line's group names no field.
     pub contract: Option<&'a LineContract>,
-    /// The names of the order at the venue, whose fields replace carried ones.
+    /// The names of the order at the venue. The fields of these names replace carried fields.
     pub names: Named<'a>,
 }
 
@@ -150,8 +150,8 @@ impl CarriedPart<'_> {
         let sets = self.contract.iter().flat_map(|it| &it.sets);
         let sets = sets.filter(|set| !self.names.has(set.tag));
         for set in sets.filter(|set| set.is_header == is_header && is_set_in(set, self.msg_type)) {
-            // The client's dictionary may have the field in the body, the line's dictionary in the header, or the other
-            // way round.
+            // The field may be in the body by the client's dictionary and in the header by the line's dictionary, or
+            // the reverse.
             let CarriedFields { header, body, .. } = self.fields;
             let mut all = each_field(header).chain(each_field(body));
             if !all.any(|field| field.tag == set.tag && is_wanted(set.tag)) {

@@ -8,7 +8,7 @@ use crate::state::OmsState;
 use crate::state::event::{BreakEvent, UndoEvent};
 use crate::values::value::Number;
 
-/// Reports an order that an operator set to the values of its venue, or that the venue restated.
+/// Reports an order that has got the values of its venue, by an operator's decision or by a restatement of the venue.
 #[cold]
 pub(super) fn settled(
     state: &OmsState,

@@ -37,12 +37,12 @@ pub(crate) struct Client {
     pub version: Version,
     /// Whether the session gets copies of the reports to other sessions (drop copy).
     pub is_copy: bool,
-    /// How reports to the session are numbered; `None` if they are not.
+    /// The numbers of reports to the session; `None` if the reports have no numbers.
     pub numbers: Option<ReportNumbers>,
 }
 
 impl Client {
-    /// Writes the report number of an event; 0 for a message that reports no event.
+    /// Writes the report number of an event. For a message that reports no event, `event` is 0.
     pub(super) fn put_number(self, event: u64, report: &mut Body<'_>) {
         if let Some(numbers) = self.numbers.filter(|_| event > 0) {
             numbers.put(event, report);
@@ -62,7 +62,7 @@ impl Client {
         }
     }
 
-    /// The venue's ExecRestatementReason(378) if the client's FIX version has this value, else the value for a change
+    /// The venue's ExecRestatementReason(378) if the client's FIX version has this value; else the value for a change
     /// without a reason.
     pub(super) fn restated_for(self, reason: u64) -> u64 {
         let has = match self.version {
@@ -75,7 +75,7 @@ impl Client {
     }
 }
 
-/// Writes the report of an event in the life of an order or of its request, if clients get one.
+/// Writes the report of an event in the life of an order or of its request, if the client gets a report of the event.
 pub(super) fn report(
     state: &OmsState,
     event: &LifecycleEvent<'_>,
@@ -85,7 +85,7 @@ pub(super) fn report(
 ) {
     let orders = state.orders();
     match *event {
-        // The venue has the order after all: the client already knows the order as accepted.
+        // The venue has the order although its state was unknown. The client already knows the order as accepted.
         LifecycleEvent::Accepted { .. } if before.is_known => {}
         LifecycleEvent::Accepted { order, .. } => {
             plain(state, order, (b'0', b"", None), client, outbox);
@@ -169,7 +169,7 @@ fn filled(state: &OmsState, order: Number, fill: Extra<'_>, client: Client, outb
     }
 }
 
-/// Reports that a parent was accepted, or that a fill of a child counts for it.
+/// Reports that a parent was accepted, or that a fill of a child counts as a fill of the parent.
 pub(super) fn parent(state: &OmsState, event: &ParentEvent, client: Client, outbox: &mut Outbox) {
     match *event {
         ParentEvent::ParentAccepted { order } => {
@@ -185,7 +185,7 @@ pub(super) fn parent(state: &OmsState, event: &ParentEvent, client: Client, outb
     }
 }
 
-/// Reports an order that was placed elsewhere, or a replace of it.
+/// Reports an order that was placed elsewhere, or the replace of such an order.
 pub(super) fn copied(state: &OmsState, event: &CopyEvent<'_>, client: Client, outbox: &mut Outbox) {
     match *event {
         CopyEvent::External { order, .. } => {
@@ -229,7 +229,7 @@ fn held(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
     execution(state, order, (kind, text), None, client, outbox);
 }
 
-/// Reports a rerun of a rejected order: its client learns of an order that it did not send.
+/// Reports the rerun of a rejected order. The client did not send the new order itself.
 #[cold]
 pub(super) fn rerun(
     state: &OmsState,
@@ -386,7 +386,7 @@ pub(crate) fn session_of(
     state.orders().get(order).map(|order| order.session)
 }
 
-/// The ExecID(17) under which a client has a fill.
+/// The ExecID(17) by which the client knows a fill.
 #[derive(Clone, Copy)]
 pub(super) enum ExecRef<'a> {
     /// The OMS's ExecID, by the number of its event.
@@ -447,7 +447,7 @@ fn put_exec_type(kind: u8, status: u8, client: Client, report: &mut Body<'_>) {
         _ => b'0',
     };
     report.char(tag::EXEC_TRANS_TYPE, trans);
-    // In these versions ExecType(150) does not have the values G, H and I: it is the status of the order.
+    // In these versions ExecType(150) does not have the values G, H and I, so it has the status of the order.
     report.char(tag::EXEC_TYPE, if trans == b'0' { kind } else { status });
 }
 

@@ -1,5 +1,5 @@
-//! Price inquiries in messages: a client's QuoteRequest(R) goes on to a venue, and the venue's answer goes to the
-//! client as QuoteStatusReport(AI) or QuoteRequestReject(AG), in FIX 4.2 as QuoteAcknowledgement(b).
+//! Price inquiries in messages. A client's QuoteRequest(R) is sent on to a venue. The client gets the venue's answer as
+//! QuoteStatusReport(AI) or QuoteRequestReject(AG), in FIX 4.2 as QuoteAcknowledgement(b).
 
 use fixwire_protocol::{
     Body, Indexed, Message, Outbox, Precision, Refusal, SessionId, Timestamp, tag, value,
@@ -85,7 +85,7 @@ pub(crate) fn send(
     let _ = out.finish();
 }
 
-/// A venue's answer to a price inquiry.
+/// A venue's answer to a price inquiry, over FIX or TMP.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct InquiryAnswer<'a> {
     pub inquiry: Number,
@@ -113,7 +113,7 @@ pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
             tag::QUOTE_REQ_ID,
             Some(number(tag::QUOTE_REQUEST_REJECT_REASON).unwrap_or(OTHER)),
         ),
-        // A Quote(S) answers the QuoteReqID(131) that it names.
+        // A Quote(S) answers the inquiry whose QuoteReqID(131) it has.
         b"S" => (tag::QUOTE_REQ_ID, None),
         b"AI" | b"b" => {
             let refused = match number(tag::QUOTE_STATUS)? {
@@ -126,7 +126,7 @@ pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
                     Some(9) => 6,
                     _ => OTHER,
                 }),
-                // QuoteStatus(297): Pending, or another value that is no answer.
+                // QuoteStatus(297): Pending, or another value that does not answer the inquiry.
                 _ => return None,
             };
             (tag::QUOTE_REQ_ID, refused)
@@ -140,7 +140,7 @@ pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
     })
 }
 
-/// Tells a client that the OMS refused its inquiry.
+/// Reports to a client that the OMS refused its inquiry.
 #[cold]
 pub(crate) fn report_refused(
     state: &OmsState,
@@ -158,7 +158,7 @@ pub(crate) fn report_refused(
     refused(state, of, said, client, outbox);
 }
 
-/// Tells a client that its venue accepted or refused its inquiry, or did not answer.
+/// Reports to a client that its venue accepted or refused its inquiry, or did not answer.
 #[cold]
 pub(crate) fn report(
     state: &OmsState,

@@ -38,7 +38,7 @@ pub(super) fn report(
         } => (order, leg, (quantity, price), Some(exec)),
         SpreadEvent::SpreadLegs { .. } | SpreadEvent::LegsMissing { .. } => return,
     };
-    // The client has the fill under the ExecID(17) of an earlier report.
+    // The client knows the fill by the ExecID(17) of an earlier report.
     let undone = exec.and_then(|exec| state.spreads.fills.get(order, exec));
     let Some(order) = state.orders().get(order) else {
         return;

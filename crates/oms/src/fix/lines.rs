@@ -36,16 +36,17 @@ pub(crate) fn venue_id(order: Number, request: Number) -> Digits {
     }
 }
 
-/// What is needed of a line to write messages to its venue.
+/// What the writers of messages need to know of a line.
 #[derive(Clone, Copy)]
 pub(crate) struct VenueLine<'a> {
     pub session: SessionId,
     pub version: Version,
     /// The contract of the line's group; `None` if it names no field.
     pub contract: Option<&'a LineContract>,
-    /// Tags of the order's fields that a cancel (first) and a status request of the OMS (second) repeat.
+    /// Tags of the order's fields that the OMS's own requests repeat: first those of a cancel, then those of a status
+    /// request.
     pub whose: &'a [Vec<Tag>; 2],
-    /// The names in its requests.
+    /// The names that requests on the line have.
     pub names: NamingLine<'a>,
 }
 
@@ -117,7 +118,7 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
     if carries {
         carried().put_header(&mut out);
     }
-    // An order that is sent again has a ClOrdID(11) other than its number.
+    // An order that was sent again has a ClOrdID(11) that differs from its number.
     if order.current == order.number {
         out.uint(tag::CL_ORD_ID, order.number);
     } else {
@@ -329,8 +330,8 @@ pub(crate) fn copy<'a>(
     report_with(line, message, version, text_id)
 }
 
-/// The OrdStatus(39) of an answer to a status request, without 5, Replaced: up to FIX 4.3 an open order that was
-/// replaced may have this value.
+/// The OrdStatus(39) of an answer to a status request, without 5 (Replaced). Up to FIX 4.3, an open order that was
+/// replaced may have the value 5.
 fn standing(status: u8, filled: Option<Decimal>) -> u8 {
     match status {
         b'5' if filled.is_some_and(|filled| filled.mantissa > 0) => b'1',
@@ -379,7 +380,7 @@ fn report_with<'a>(
         b'1' | b'2' if traded => ReportKind::Fill,
         b'5' => ReportKind::Replaced,
         b'8' => ReportKind::Rejected,
-        // An order that is good till cancel or till a date continues on the new day.
+        // An order that is good till cancel or till a date is open again on the new day.
         b'D' if message.get(tag::EXEC_RESTATEMENT_REASON) == Some(b"1") => ReportKind::Renewed,
         b'D' => ReportKind::Restated,
         b'G' => ReportKind::Correct,

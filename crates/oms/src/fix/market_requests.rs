@@ -27,7 +27,8 @@ pub(crate) struct MarketRequest {
     pub kind: u8,
     /// SecurityStatusReqID(324) or TradSesReqID(335).
     pub id: Text,
-    /// The instrument of an e; `None` when the OMS does not have the symbol, and in a g, which is for all markets.
+    /// The instrument of an e; `None` when the OMS does not have the symbol. Also `None` in a g, which is about all
+    /// markets.
     pub instrument: Option<InstrumentNo>,
     /// Symbol(55) of an e, TradingSessionID(336) of a g.
     pub(crate) name: Text,
@@ -145,6 +146,6 @@ pub(crate) fn ask(line: SessionId, outbox: &mut Outbox) {
     out.field(tag::TRAD_SES_REQ_ID, b"1")
         .field(tag::TRADING_SESSION_ID, b"1")
         .char(tag::SUBSCRIPTION_REQUEST_TYPE, b'1');
-    // If the outbox has no room, the markets of the line keep their state.
+    // If the outbox has no room, nothing is sent, and the markets of the line keep their state.
     let _ = out.finish();
 }

@@ -189,7 +189,7 @@ impl Listing {
                 };
                 execution(state, order, (b'I', b""), Some(listed), self.client, outbox);
             }
-            // The order was closed and removed from memory in the meantime.
+            // The order was removed from memory after the request came in.
             None if is_last => self.report_none(state, outbox),
             None => {}
         }
@@ -207,7 +207,7 @@ impl Listing {
             .field(tag::EXEC_ID, b"0")
             .char(tag::EXEC_TYPE, b'I')
             .char(tag::ORD_STATUS, b'8')
-            // The report must have these fields, but there is no order from which to take them.
+            // These fields are required in the report, but there is no order to take them from.
             .field(tag::SYMBOL, b"[N/A]")
             .char(tag::SIDE, b'1')
             .uint(tag::LEAVES_QTY, 0)

@@ -1,5 +1,5 @@
-//! FIX on both sides: requests of clients become inputs of the core; its events become reports to clients and orders to
-//! venues.
+//! FIX on both sides. Requests of clients become inputs of the core. The core's events become reports to clients and
+//! orders to venues.
 
 pub(crate) mod before;
 pub(crate) mod carried;

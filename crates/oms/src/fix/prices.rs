@@ -14,9 +14,9 @@ struct Entry<'a> {
     /// SecurityID(48).
     id: Option<&'a [u8]>,
     price: Option<Decimal>,
-    /// MDUpdateAction(279) is 2, Delete, or 3 or 4, which also delete further price levels.
+    /// Whether MDUpdateAction(279) is 2 (Delete), or 3 or 4, which also delete further price levels.
     is_deleted: bool,
-    /// Whether the price belongs to another level than the best.
+    /// Whether the price is at another price level than the best.
     is_deep: bool,
 }
 
@@ -32,7 +32,8 @@ pub(crate) fn each(message: &Message<'_>, found: &mut Found<'_>) {
     }
 }
 
-/// Reads all prices of a symbol. A bid or offer that is missing is no longer known; a last price that is missing stays.
+/// Reads all prices of a symbol. A bid or offer that the message does not have is no longer known; the last price stays
+/// known.
 fn snapshot(message: &Message<'_>, found: &mut Found<'_>) {
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
     let (mut bid, mut offer, mut last) = (None, None, None);
@@ -54,8 +55,8 @@ fn snapshot(message: &Message<'_>, found: &mut Found<'_>) {
     found(symbol, PriceField::Offer, offer);
 }
 
-/// Reads changes of prices. An entry without Symbol(55) has the Symbol of the entry before it, unless it has another
-/// SecurityID(48).
+/// Reads changes of prices. An entry without Symbol(55) is about the symbol of the entry before it, unless the two have
+/// different SecurityIDs(48).
 fn increments(message: &Message<'_>, found: &mut Found<'_>) {
     let (mut symbol, mut id) = (None, None);
     entries(message, tag::MD_UPDATE_ACTION, |entry| {
@@ -66,7 +67,7 @@ fn increments(message: &Message<'_>, found: &mut Found<'_>) {
             return;
         };
         if !entry.has_type {
-            // The entry is named by MDEntryID(278) or MDEntryRefID(280), which the OMS does not keep.
+            // MDEntryID(278) or MDEntryRefID(280) names the entry, but the OMS does not store these ids.
             found(symbol, PriceField::Bid, None);
             found(symbol, PriceField::Offer, None);
             return;
@@ -76,7 +77,7 @@ fn increments(message: &Message<'_>, found: &mut Found<'_>) {
         };
         match (kind, entry.price) {
             _ if entry.is_deep => {}
-            // Deleting the entry of a trade does not change the last price.
+            // When the entry of a trade is deleted, the last price stays.
             (PriceField::Last, _) if entry.is_deleted => {}
             (kind, _) if entry.is_deleted => found(symbol, kind, None),
             (kind, Some(price)) => found(symbol, kind, Some(price)),

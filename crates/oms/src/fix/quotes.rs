@@ -1,4 +1,4 @@
-//! Quotes in messages: a client's Quote(S) and QuoteCancel(Z) are answered by QuoteStatusReport(AI), in FIX 4.2 by
+//! Quotes in messages. A client's Quote(S) or QuoteCancel(Z) is answered by QuoteStatusReport(AI), in FIX 4.2 by
 //! QuoteAcknowledgement(b).
 
 use core::fmt::Write as _;
@@ -121,7 +121,7 @@ pub(crate) fn cancel<'a>(
     })
 }
 
-/// Answers a quote or a cancel of quotes: accepted, refused, or orders being cancelled.
+/// Answers a quote or a cancel of quotes: accepted, refused, or the number of orders that are being cancelled.
 pub(crate) fn report(
     state: &OmsState,
     event: &QuoteEvent<'_>,
@@ -179,8 +179,8 @@ pub(crate) fn report(
 }
 
 impl Client {
-    /// Whether the answer has QuoteRejectReason(300): QuoteStatusReport(AI) has it from FIX 5.0 SP1 on,
-    /// QuoteAcknowledgement(b) always.
+    /// Whether the answer has QuoteRejectReason(300). QuoteStatusReport(AI) has it from FIX 5.0 SP1 on,
+    /// QuoteAcknowledgement(b) in all versions.
     fn has_reject_reason(self) -> bool {
         self.is_old() || self.version >= Version::Fix50Sp1
     }
@@ -212,7 +212,7 @@ fn begin<'o>(
     let mut answer = outbox.begin(client.session, kind);
     answer.field(tag::QUOTE_ID, id);
     if !client.is_old() {
-        // FIX 4.4 requires Symbol(55) also if the answer is not about one symbol.
+        // FIX 4.4 requires Symbol(55) even if the answer is not about one symbol.
         answer.field(tag::SYMBOL, symbol.unwrap_or(b"[N/A]"));
     }
     answer.uint(tag::QUOTE_STATUS, status as u64);
@@ -262,8 +262,8 @@ fn status(
     finish(state, text, client, answer);
 }
 
-/// Writes the status of a quote if it has changed, after a report of one of its sides. `last` is the quantity of the
-/// fill.
+/// Writes the status of a quote after a report of one of its sides, if that changed the status. `last` is the quantity
+/// of the fill.
 #[cold]
 pub(super) fn side_changed(
     state: &OmsState,

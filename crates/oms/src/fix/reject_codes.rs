@@ -1,5 +1,5 @@
-//! OrdRejReason(103) and CxlRejReason(102) for a client: the venue's code if the client's FIX version has it, else 99,
-//! Other. FIX 4.2 does not have 99: there the code is the broker's or the exchange's option.
+//! OrdRejReason(103) and CxlRejReason(102) for a client. It is the venue's code if the client's FIX version has that
+//! code, else 99 (Other). FIX 4.2 does not have 99; there it is the code for an option of the broker or the exchange.
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::tag;
@@ -42,8 +42,8 @@ pub(super) fn ord_rej_reason(reason: &Reason, version: Version) -> u64 {
 pub(super) fn cxl_rej_reason(reason: &Reason, version: Version) -> u64 {
     let code = match (venue_code(reason), reason.why) {
         (Some((tag::CXL_REJ_REASON, code)), _) => code,
-        // The venue rejected the request by an ExecutionReport(8) with OrdRejReason(103): too late to enter, unknown
-        // order, duplicate.
+        // The venue rejected the request by an ExecutionReport(8). OrdRejReason(103): 4 too late to enter, 5 unknown
+        // order, 6 duplicate.
         (Some((tag::ORD_REJ_REASON, 4)), _) => 0,
         (Some((tag::ORD_REJ_REASON, 5) | (tag::BUSINESS_REJECT_REASON, 1)), _) => 1,
         (Some((tag::ORD_REJ_REASON, 6)), _) => 6,

@@ -1,4 +1,4 @@
-//! Requests of clients for earlier reports: ApplicationMessageRequest(BW) is answered by
+//! Requests of clients for earlier reports. ApplicationMessageRequest(BW) is answered by
 //! ApplicationMessageRequestAck(BX), and after the reports by ApplicationMessageReport(BY).
 
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, value};
@@ -41,7 +41,7 @@ pub(crate) struct ReportsAsked<'a> {
     pub first: u64,
     /// ApplEndSeqNum(1183); 0 for no end.
     pub last: u64,
-    /// Which reports of the range are wanted.
+    /// The filter that selects reports of the range.
     pub filter: ReportFilter,
 }
 
@@ -117,7 +117,7 @@ impl NoReports {
     }
 }
 
-/// The values of a request for reports that its answers repeat.
+/// The values of a request for reports that the answers to it repeat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReportAnswer<'a> {
     /// The session of the client.

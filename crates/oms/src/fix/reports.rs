@@ -8,8 +8,8 @@ use super::{changed, inquiries, leg_reports, mass, quotes};
 use crate::state::OmsState;
 use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 
-/// Writes the report of an event, for the first time or again. `message` is the client message that caused the event;
-/// the report of a rejected new order repeats fields of it.
+/// Writes the report of an event, for the first time or again. `message` is the client message that caused the event.
+/// The report of a rejected new order repeats fields of that message.
 pub(crate) fn report(
     state: &OmsState,
     event: &OrderEvent<'_>,
@@ -47,7 +47,7 @@ pub(crate) fn report(
     }
 }
 
-/// Reports a request that was queued, that was refused, or that cancels many orders.
+/// Reports a request that was queued or refused, or a request that cancels many orders.
 fn of_request(
     state: &OmsState,
     event: &RequestEvent<'_>,

@@ -33,7 +33,7 @@ fn optional(message: &Indexed<'_, '_>, tag: Tag) -> Result<Option<Decimal>, Refu
     }
 }
 
-/// Account(1). A field without a value is refused: the default account is only for a request without the field.
+/// Account(1). A field without a value is refused, because the default account is only for a request without the field.
 fn account<'a>(message: &Indexed<'_, 'a>) -> Result<&'a [u8], Refusal> {
     match message.get(tag::ACCOUNT) {
         Some(b"") => Err(Refusal::ValueOutOfRange(tag::ACCOUNT)),
@@ -56,7 +56,7 @@ pub(super) fn handling(message: &Indexed<'_, '_>) -> Option<u8> {
     }
 }
 
-/// Whether the OMS can handle an order as HandlInst(21) says: only automatically.
+/// Whether the OMS can handle an order in the way that HandlInst(21) requests. It handles orders automatically only.
 #[inline]
 pub(crate) fn is_automatic(message: &Indexed<'_, '_>) -> bool {
     matches!(handling(message), None | Some(b'1' | b'2'))

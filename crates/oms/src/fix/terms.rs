@@ -1,6 +1,7 @@
-//! Terms of a NewOrderSingle(D) in addition to its usual fields: its validity, its condition, its parent.
+//! Terms of a NewOrderSingle(D) in addition to its usual fields: validity, condition and parent.
 //!
-//! A condition is the component TriggeringInstruction of FIX 5.0 SP2, or, in any version, the text of a tag of the settings.
+//! A condition is the component TriggeringInstruction of FIX 5.0 SP2. In any FIX version, it may also be the text of a
+//! tag that the settings name.
 
 use fixwire_protocol::{Decimal, Message, Refusal, Tag, tag, value};
 
@@ -16,7 +17,7 @@ const MOST_MS: u64 = 86_400_000;
 ///
 /// # Errors
 ///
-/// The validity is out of range; or the request has a condition or a parent, which a replace cannot change.
+/// The validity is out of range, or the request has a condition or a parent, which a replace cannot change.
 #[inline]
 pub(crate) fn validity(message: &Message<'_>, own: &OwnTags) -> Result<Option<i64>, Refusal> {
     let terms = terms(message, own)?;
@@ -31,7 +32,7 @@ pub(crate) fn validity(message: &Message<'_>, own: &OwnTags) -> Result<Option<i6
 ///
 /// # Errors
 ///
-/// A value is not supported: the order must not be sent without its condition.
+/// A value is not supported. The order must not be sent without its condition.
 #[cold]
 pub(crate) fn terms(message: &Message<'_>, own: &OwnTags) -> Result<Terms, Refusal> {
     let valid_for = match get(message, own.validity).map(value::uint) {
@@ -60,12 +61,12 @@ pub(crate) fn terms(message: &Message<'_>, own: &OwnTags) -> Result<Terms, Refus
     })
 }
 
-/// Reads the fields that only a client with parent orders may use: HandlInst(21) = 3 makes an order a parent,
+/// Reads the fields that only a client with parent orders may use. HandlInst(21) = 3 makes an order a parent;
 /// RefOrderID(1080) names the parent of a child.
 ///
 /// # Errors
 ///
-/// The order is a parent and also a child, or names two parents, or RefOrderIDSource(1081) is not 1, OrderID(37).
+/// The order is both a parent and a child, or names two parents, or RefOrderIDSource(1081) is not 1 (OrderID(37)).
 #[cold]
 pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refusal> {
     if let Some(text) = message.get(tag::REF_ORDER_ID) {
@@ -97,7 +98,7 @@ pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refus
 ///
 /// # Errors
 ///
-/// The value is no number above 0, or the request also has OrderQty(38).
+/// The value is not a number above 0, or the request also has OrderQty(38).
 pub(crate) fn reduce_by(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>, Refusal> {
     let Some(text) = get(message, tag) else {
         return Ok(None);
@@ -109,7 +110,7 @@ pub(crate) fn reduce_by(message: &Message<'_>, tag: Tag) -> Result<Option<Decima
     Ok(Some(by))
 }
 
-/// Reads the TriggeringInstruction: the order is activated when a price of its own symbol reaches or passes the trigger
+/// Reads the TriggeringInstruction. The order is activated when a price of its own symbol reaches or passes the trigger
 /// price.
 fn trigger(message: &Message<'_>) -> Result<Option<PriceCondition>, Refusal> {
     let trigger = tag::TRIGGER_TYPE..=tag::TRIGGER_TRADING_SESSION_SUB_ID;

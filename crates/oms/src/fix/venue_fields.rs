@@ -1,6 +1,6 @@
 //! Fields of a venue's report that the client and drop copies get unchanged.
 //!
-//! The OMS takes these fields from the venue's message whenever it writes the report. When it makes the report again,
+//! When the OMS first writes a report, it takes these fields from the venue's message. When it makes the report again,
 //! it takes them from the journal, which keeps each message with its notes.
 
 use alloc::sync::Arc;
@@ -23,10 +23,10 @@ use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 use crate::values::venue_id::VenueId;
 
-/// Maximum number of bytes of such fields in a report.
+/// Maximum size of these fields in a report, in bytes.
 const MOST: usize = 1 << 10;
 
-/// An ExecutionReport(8) of a venue that has such fields.
+/// An ExecutionReport(8) of a venue with fields that the client and drop copies get unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VenueFields<'a> {
     message: &'a Message<'a>,
@@ -35,7 +35,7 @@ pub(crate) struct VenueFields<'a> {
     order: Number,
     /// Whether the report is about a leg of the order's spread.
     is_leg: bool,
-    /// The tags of the account's name at the venue, whose fields clients do not get; 0 for none.
+    /// The tags of the fields that name the account at the venue; 0 for none. Clients do not get these fields.
     account_tags: [Tag; NAME_TAGS],
     /// ExecType(150).
     kind: Option<&'a [u8]>,
@@ -47,7 +47,7 @@ pub(crate) struct VenueFields<'a> {
 
 impl<'a> VenueFields<'a> {
     /// The fields of a message, if it is an ExecutionReport(8) for an order of the OMS. `exec_id_lines` are the lines
-    /// whose ExecID(17) clients get.
+    /// whose ExecIDs(17) clients get.
     pub(crate) fn of(
         message: &'a Message<'a>,
         state: &OmsState,
@@ -91,14 +91,15 @@ impl<'a> VenueFields<'a> {
             account_tags,
             kind,
             exec_id,
-            // A venue may use the same ExecID(17) for a spread and its legs.
+            // A venue may use the same ExecID(17) for a spread and its legs, so the report of a leg does not get it.
             is_passed: !is_leg && passed.is_some_and(|(of, _)| kind == Some(&[of])),
         })
     }
 
-    /// Whether the report of an event gets the fields of the message. A message other than New may also imply that an
-    /// order was accepted, or end or reject other requests: its fields are only in the report that the message is
-    /// about.
+    /// Whether the report of an event gets the fields of the message.
+    ///
+    /// Only the report that the message is about gets them. A message may also cause other reports, because it implies
+    /// that an order was accepted, or because it ends or rejects other requests.
     pub(crate) fn is_of(&self, event: &OrderEvent<'_>, before: &Before) -> bool {
         let is_said = match event {
             OrderEvent::Order(LifecycleEvent::Accepted { .. }) => self.kind == Some(b"0"),
@@ -136,7 +137,7 @@ impl<'a> VenueFields<'a> {
         is_new && matches!(self.kind, Some(b"F" | b"1" | b"2"))
     }
 
-    /// Whether the venue's group continues after the last field of it that the receiver's dictionary has.
+    /// Whether the venue's group has more fields after the last field that the receiver's dictionary has in the group.
     fn goes_on(&self, count: Tag, end: usize) -> bool {
         let next = self.message.fields().get(end);
         let dictionaries = self.dictionaries.iter();
@@ -144,14 +145,14 @@ impl<'a> VenueFields<'a> {
         next.is_some_and(|next| groups.any(|group| has_member(group, next.tag)))
     }
 
-    /// Tags of the fields that clients may get, members of groups included.
+    /// Tags of the fields that clients may get, including members of groups.
     pub(crate) fn tags(&self) -> impl Iterator<Item = Tag> {
         let fields = self.message.fields().iter().map(|field| field.tag);
         fields.filter(|tag| goes_to_client(*tag, report_bit(b"8")))
     }
 
-    /// Writes a report with these fields into `new`, if the receiver's dictionary has them; passes the tags of the
-    /// other fields to `left`. `new` stays empty if there is no such field.
+    /// Writes a report with these fields into `new`, if the receiver's dictionary has them, and passes the tags of the
+    /// other fields to `left`. If the dictionary has none of the fields, `new` stays empty.
     pub(crate) fn write(
         &self,
         event: &OrderEvent<'_>,
@@ -160,7 +161,7 @@ impl<'a> VenueFields<'a> {
         new: &mut Vec<u8>,
         mut left: impl FnMut(Tag),
     ) {
-        // The report of the child has the ExecID.
+        // The child's own report has the ExecID(17), so the parent's report does not get it.
         let is_passed = self.is_passed && !matches!(event, OrderEvent::Parent(_));
         if let Some(id) = self.message.get(tag::EXEC_ID).filter(|_| is_passed) {
             for field in each_field(report) {
@@ -236,8 +237,7 @@ impl<'a> VenueFields<'a> {
         }
     }
 
-    /// Whether a report already has a field, or has a Text(58) of the OMS of which this field would be the encoded
-    /// form.
+    /// Whether a report already has a field, or has a Text(58) of the OMS whose encoded form would be this field.
     fn is_said(&self, report: &[u8], tag: Tag) -> bool {
         let is_encoded = matches!(tag, 354 | 355);
         let own =
@@ -248,7 +248,8 @@ impl<'a> VenueFields<'a> {
         })
     }
 
-    /// Number of fields of a single value: 1, or 2 for a length with its data; `None` if the data has another length.
+    /// Number of fields of a single value: 1, or 2 for a length field with its data field; `None` if the data has a
+    /// different length.
     fn single_len(&self, at: usize) -> Option<usize> {
         let fields = self.message.fields();
         let tag = fields[at].tag;

@@ -18,7 +18,7 @@ impl Core {
         group.is_some_and(|group| self.lines.groups[group].over_tmp)
     }
 
-    /// Whether a line of a group cannot leave out PositionEffect in orders for netting positions.
+    /// Whether a line of a group needs PositionEffect even in orders of symbols with netting positions.
     fn needs_effect(&self, group: Option<usize>) -> bool {
         group.is_some_and(|group| self.lines.groups[group].needs_effect)
     }
@@ -28,8 +28,8 @@ impl Core {
         group.is_some_and(|group| self.lines.groups[group].has_futures)
     }
 
-    /// The PositionEffect of a new order: the value that the order has, else over TMP the default of its user.
-    /// `has_effect` is false if positions of the instrument net.
+    /// The PositionEffect of a new order. It is the value of the order, or over TMP, if the order has none, the default
+    /// of the user. `has_effect` is false if positions of the instrument net.
     #[inline(never)]
     pub(crate) fn effect_of(
         &self,
@@ -58,7 +58,8 @@ impl Core {
         Err(Reason::of(why))
     }
 
-    /// Checks that a new order fits into an R01; a held order becomes a limit or market order before it is sent.
+    /// Checks that a new order fits into an R01. A held order becomes a limit or market order before it is sent, and is
+    /// checked as such.
     #[inline(never)]
     pub(crate) fn check_tmp(
         &self,
@@ -87,8 +88,8 @@ impl Core {
         Err(Reason::of(why))
     }
 
-    /// Checks that a replace can be sent: it must change the price, or reduce the quantity, but not both. The OMS
-    /// itself carries out a replace of an order that was not sent.
+    /// Checks that a replace can be sent. It must change the price or reduce the quantity, but not both. The OMS itself
+    /// carries out the replace of an order that was not sent.
     #[inline(never)]
     pub(crate) fn check_tmp_change(
         &self,
@@ -132,7 +133,7 @@ impl Core {
             quantity: 0,
         } = self.state().scales(instrument)
         else {
-            // The quantities of the order have decimals because it was meant for another line.
+            // The quantities of the order have decimals, because the order was meant for another line.
             return Err(Reason::of(Why::TmpValues));
         };
         let scale = self.tmp_scales.get(instrument);

@@ -1,5 +1,5 @@
-//! Copies of reports over TMP: an R15 requests them, and each R06 is the copy of an R02. Fills of the OMS's orders are
-//! compared with their copies; other copies are about orders placed elsewhere, as with a drop copy over FIX.
+//! Copies of reports over TMP. An R15 requests copies, and each R06 is the copy of an R02. The OMS compares fills of
+//! its own orders with their copies. Other copies are about orders placed elsewhere, as with a drop copy over FIX.
 
 use alloc::format;
 use alloc::string::String;
@@ -92,13 +92,16 @@ struct Copied<'a> {
     of: &'a R06,
     /// The numbers of the order and the request; zeros if the order is not one of the OMS.
     id: VenueId,
-    /// The name of an order placed elsewhere.
+    /// The name by which the OMS knows an order placed elsewhere.
     name: &'a [u8],
 }
 
 impl Core {
-    /// Handles an R06. `own` is, when it was reported on one of our links, whether that has short reports; `fcm_id` is the
-    /// broker of the link that it came by, whose numbers are of today or not.
+    /// Handles an R06, received on `line`.
+    ///
+    /// `own` is `None` if the copied report is not of a link of the OMS; otherwise it says whether that link gets short
+    /// reports. `fcm_id` is the broker of `line`, and `is_of_today` says whether the line's sequence numbers are of
+    /// today.
     #[cold]
     pub(crate) fn tmp_copy(
         &mut self,
@@ -110,7 +113,7 @@ impl Core {
         let said = Execution::of(&copy.report(0));
         let name = name_of(copy, fcm_id);
         let (order, request) = resolve(self.state(), said.id, said.side);
-        // In memory it was compared with its number at the exchange.
+        // For an order in memory, `resolve` has compared the number of the order at the exchange.
         let is_ours = own.is_some() || self.state().orders().get(order).is_some();
         let id = match is_ours {
             true => VenueId { order, request },
@@ -220,8 +223,9 @@ impl Core {
     }
 }
 
-/// The name of an order placed elsewhere: its order_no. For one side of a quote, the side follows, since both sides
-/// have the same order_no. For an order of another broker, the broker's number precedes the order_no.
+/// The name of an order placed elsewhere. It is the order_no. For one side of a quote, the side is added, because both
+/// sides have the same order_no. For an order of another broker than the link's broker, the number of the order's
+/// broker comes first.
 fn name_of(copy: &R06, fcm_id: u16) -> Text {
     let order_no = String::from_utf8_lossy(&copy.order_no);
     let side = match (copy.position_effect, copy.side.0) {
@@ -236,7 +240,7 @@ fn name_of(copy: &R06, fcm_id: u16) -> Text {
     Text::new(name.as_bytes())
 }
 
-/// The reports to which a copy of an order placed elsewhere corresponds, in order.
+/// The kinds of FIX reports that correspond to the copy of an order placed elsewhere, in order.
 fn kinds(said: &Execution, copy: &R06) -> [Option<ReportKind>; 3] {
     let fill = (said.last_quantity > 0).then_some(ReportKind::Fill);
     let cancelled = Some(ReportKind::End(End::Cancelled));
@@ -268,7 +272,7 @@ fn total(copy: &R06) -> u64 {
     .map(u64::from);
     match copy.exec_type {
         TmpExecType::NEW | TmpExecType::NEW_FILL => copy.qty.into(),
-        // The quantity that the exchange has deleted was part of the order.
+        // The quantity that the exchange deleted is part of OrderQty(38).
         TmpExecType::FILL => (cum + before).saturating_sub(last),
         _ => cum + leaves,
     }
@@ -277,7 +281,7 @@ fn total(copy: &R06) -> u64 {
 fn terms<'a>(copy: &R06, exec_id: &'a [u8]) -> ExternalTerms<'a> {
     let kind = match copy.ord_type {
         TmpOrdType::MARKET => OrderType::Market,
-        // The exchange has given the market order a limit price.
+        // A price means that the exchange has given the market order a limit price.
         TmpOrdType::MARKET_WITH_PROTECTION if copy.price == 0 => OrderType::Market,
         _ => OrderType::Limit,
     };
@@ -294,7 +298,7 @@ fn terms<'a>(copy: &R06, exec_id: &'a [u8]) -> ExternalTerms<'a> {
     }
 }
 
-/// The hash that stands for ExecID(17) in the report of which this is a copy.
+/// The hash that stands for the ExecID(17) of the copied report.
 fn exec_of_copied(copy: &R06, is_short: bool) -> u64 {
     let mut room = [0; R06::SIZE];
     let report = copy.report(0);

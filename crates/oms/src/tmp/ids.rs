@@ -36,8 +36,8 @@ pub fn tmp_order_number(text: [u8; 8]) -> Option<Number> {
     })
 }
 
-/// The order and the request to which a report belongs; zeros when the report is about no order of the OMS. Both sides
-/// of a quote have the user_define of the bid, and the Side of the report tells which side it is.
+/// The order and the request to which a report belongs; zeros when the report is not about an order of the OMS. Both
+/// sides of a quote have the user_define of the bid, so the side of the report decides between them.
 pub(crate) fn resolve(
     state: &OmsState,
     (order_no, ord_id, text): ([u8; 5], u32, [u8; 8]),
@@ -55,10 +55,10 @@ pub(crate) fn resolve(
     };
     let bid = order.quote().filter(|bid| *bid != number);
     if bid.is_some_and(|bid| self::ord_id(bid) == ord_id) && order.pool_number.bytes() == order_no {
-        // The R09 that entered the quote had the number of the bid.
+        // The R09 that entered the quote had the number of the bid only.
         return (number, number);
     }
-    // An order that was sent again had other numbers of its pool before.
+    // An order that was sent again had other numbers from its pool before.
     let is_its = order.pool_number.bytes() == order_no || order.retry.is_some();
     match is_its {
         true => (number, request_of(state, order, ord_id)),
@@ -66,8 +66,8 @@ pub(crate) fn resolve(
     }
 }
 
-/// The request with this ord_id: the pending request, else the last request that succeeded, else the highest number
-/// with this ord_id.
+/// The request with this ord_id. It is the pending request, else the last request that succeeded, else the one with the
+/// highest number.
 fn request_of(state: &OmsState, order: &Order, ord_id: u32) -> Number {
     let pending = state.orders().request_of(order).map(|it| it.number);
     let known = [order.current, order.attempt(), order.number];

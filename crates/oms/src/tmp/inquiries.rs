@@ -18,7 +18,7 @@ use crate::values::reason::{Reason, Why};
 use crate::values::show::Sentence;
 use crate::values::value::Number;
 
-/// The frame of an inquiry; `None` when TMP has no room for one of its values.
+/// The frame of an inquiry; `None` when one of its values does not fit into TMP.
 #[cold]
 pub(crate) fn inquiry(
     state: &OmsState,
@@ -112,7 +112,7 @@ impl Core {
         let mut text = Sentence::new();
         let reason = (!status.is_success()).then(|| {
             let words = status.text().unwrap_or("rejected by the exchange");
-            // The text always has room.
+            // The buffer is always long enough for the text.
             let _ = write!(text, "{words} ({})", CODES + u64::from(status.0));
             Reason {
                 value: reject_reason(status),

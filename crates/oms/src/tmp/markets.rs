@@ -1,4 +1,4 @@
-//! The state of trading over TMP: an R11 requests the state of a flow group; an R12 reports it, at once and after each
+//! The state of trading over TMP. An R11 requests the state of a flow group; R12s report it, at once and after each
 //! change.
 
 use fixwire_tmp::messages::{R11, R12};
@@ -12,7 +12,7 @@ use crate::decide::venue::ReportOutcome;
 use crate::values::ids::SessionNo;
 use crate::values::value::Market;
 
-/// The R11 that requests the state of a flow group and each later change.
+/// The R11 that requests the state of a flow group now and after each change.
 pub(crate) fn question(flow_group: u8) -> Option<RequestFrame> {
     let body = R11 {
         status: TmpStatus::OK,

@@ -43,7 +43,7 @@ const QUEUE_MOST: usize = 65_536;
 /// A line that speaks TMP. Lines have the same indexes as the links of the engine.
 #[derive(Clone, Debug)]
 pub struct OmsTmpLine {
-    /// Name of the line in the settings; line groups name the line like a FIX session.
+    /// Name of the line in the settings. A line group names a TMP line in the same way as a FIX session.
     pub name: String,
     /// The broker's end of the link.
     pub settings: ClientLinkSettings,
@@ -63,7 +63,7 @@ pub(crate) struct TmpLine {
     /// Number of the line in the state; `None` before the state has it.
     pub index: Option<SessionNo>,
     pub client: LinkClient,
-    /// Actions that the link has requested, and the number of them that are done.
+    /// Actions that the link has requested, and how many of them are done.
     pub actions: LinkActions,
     pub done: usize,
     /// Bytes of the frames that have arrived since all actions were last done.
@@ -72,26 +72,29 @@ pub(crate) struct TmpLine {
     pub queue: VecDeque<RequestFrame>,
     /// Whether more requests came than the queue may hold.
     pub is_overfull: bool,
-    /// Time at which the flow limit allows the next message, in nanoseconds; `None` if no request waits for it.
+    /// Time at which the flow limit allows the next message, in nanoseconds; `None` if no request waits for the flow
+    /// limit.
     pub due: Option<u64>,
     /// Whether the connection is up, and the OMS has not closed it.
     pub is_up: bool,
-    /// Whether the connection is up and the link still has to be informed.
+    /// Whether the connection is established and the link has not been informed of that yet.
     pub greets: bool,
     /// The trading day to which the line's sequence numbers belong.
     pub day: u32,
     /// The highest flow warning of the exchange that was raised as an event.
     pub warned: TmpStatus,
-    /// Whether the exchange has lowered the inbound sequence number. The state keeps the old number until the status of
-    /// all orders is requested. So a process that is killed before that requests the status again at its next start.
+    /// Whether the exchange has lowered the inbound sequence number.
+    ///
+    /// The state keeps the old number until the status of all orders is requested. If the process is killed before
+    /// that, it requests the status again after its next start.
     pub is_lowered: bool,
     /// Number of consecutive logins that the exchange has refused.
     pub refused: u8,
-    /// When R13 was sent last, how many were, and of which market and session.
+    /// When R13 was last sent, how many R13s were sent, and the market and session of the link.
     pub bulletins: Option<u64>,
     pub bulletin_requests: u32,
     pub system_type: SystemType,
-    /// The subscription of a link that gets copies of reports and sends no orders; `None` for other links.
+    /// The subscription of a link that gets copies of reports and does not send orders; `None` for other links.
     pub copies: Option<CopyLink>,
 }
 
@@ -126,8 +129,8 @@ impl TmpLine {
         }
     }
 
-    /// Discards pending actions and unsent requests, and continues from these sequence numbers. A link for copies has
-    /// no such numbers: its last rpt_seq is kept.
+    /// Discards pending actions and unsent requests, and continues from these sequence numbers. A link that gets copies
+    /// has no such numbers; the state keeps its last rpt_seq.
     pub(crate) fn restart(&mut self, numbers: LinkNumbers) {
         let numbers = match self.copies {
             Some(_) => LinkNumbers::default(),
@@ -137,7 +140,7 @@ impl TmpLine {
         self.forget();
     }
 
-    /// Time at which the line has something to do next; `None` if it only waits for frames.
+    /// Time of the line's next task; `None` if the line only waits for frames.
     fn next_due(&self, now_ns: u64, greets_at: u64) -> Option<u64> {
         if !self.actions.is_empty() {
             return Some(now_ns);
@@ -162,11 +165,12 @@ impl TmpLine {
 #[derive(Debug, Default)]
 pub(crate) struct TmpLines {
     pub lines: Vec<TmpLine>,
-    /// Decimals of prices in TMP messages, by instrument.
+    /// Number of decimals of prices in TMP messages, by instrument.
     pub scales: Table<InstrumentNo, u8>,
     /// Orders and requests that could not be written as TMP and still have to be rejected.
     pub unsent: VecDeque<Number>,
-    /// Earliest time of the first login, in nanoseconds: the flow limits do not count messages of an earlier process.
+    /// Earliest time of the first login, in nanoseconds. After it, the flow limits no longer count messages of an
+    /// earlier process.
     pub greets_at: u64,
 }
 
@@ -204,7 +208,7 @@ impl TmpLines {
         self.lines.get(session.link()?)?.index
     }
 
-    /// Time at which one of the lines has something to do next, on the monotonic clock, in nanoseconds.
+    /// Time of the next task of any line, on the monotonic clock, in nanoseconds.
     pub(crate) fn next_due(&self, now_ns: u64, day: u32) -> Option<u64> {
         if !self.unsent.is_empty() || self.lines.iter().any(|line| line.day != day) {
             return Some(now_ns);
@@ -311,8 +315,8 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
     found
 }
 
-/// Finds missing values of a line: the exchange refuses orders that do not say where they come from and for whom they
-/// are.
+/// Finds missing values of a line. The exchange refuses orders that do not have their source and the kind of their
+/// investor.
 fn marks_problems(line: &OmsTmpLine, found: &mut Vec<String>) {
     let (name, marks) = (&line.name, &line.settings.marks);
     let blank = [
@@ -361,7 +365,7 @@ fn user_problems(rules: &RiskRules, found: &mut Vec<String>) {
     }
 }
 
-/// Finds accounts that TMP cannot tell apart: a TMP message has an account as a number, without leading zeros.
+/// Finds accounts that are equal over TMP. A TMP message has the account as a number, without leading zeros.
 fn account_problems(rules: &RiskRules, found: &mut Vec<String>) {
     let mut names: BTreeMap<u32, &String> = BTreeMap::new();
     for account in &rules.accounts {

@@ -24,7 +24,7 @@ pub(super) const SHORT_SYMBOL: usize = 20;
 /// Maximum number of bytes of the symbol of an R31.
 pub(crate) const LONG_SYMBOL: usize = 40;
 
-/// A request as a frame; the link adds MsgSeqNum and time.
+/// A request as a frame. The link adds MsgSeqNum and time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestFrame {
     pub(super) bytes: [u8; LONGEST],
@@ -91,14 +91,14 @@ struct RequestTerms {
 }
 
 impl RequestTerms {
-    /// Whether the order gets the price of the request; otherwise the exchange needs no price.
+    /// Whether the order gets the price of the request. If not, the exchange needs no price.
     fn sets_price(&self) -> bool {
         matches!(self.exec_type, TmpExecType::NEW | TmpExecType::PRICE)
     }
 }
 
 /// The frame of the order, request or status request that an event sends; `None` when TMP cannot carry one of its
-/// values. `scales` has the decimals of prices in TMP messages, by instrument.
+/// values. `scales` is the number of decimals of prices in TMP messages, by instrument.
 pub(crate) fn request(
     state: &OmsState,
     sent: &Outgoing<'_>,
@@ -129,7 +129,8 @@ pub(crate) fn request(
     }
 }
 
-/// A quantity in whole lots, as TMP has them; `None` for a part of a lot, or for too many lots.
+/// A quantity in whole lots, as in TMP messages; `None` if it is not a whole number of lots, or more lots than TMP can
+/// have.
 fn lots(state: &OmsState, instrument: InstrumentNo, quantity: Quantity) -> Option<u16> {
     let one = 10_u64.pow(state.scales(instrument).quantity.into());
     let lots = u16::try_from(quantity / one).ok();
@@ -254,7 +255,7 @@ fn frame<const SYMBOL: usize>(
         fcm_id: marks.fcm_id,
         order_no: order_no(order.pool_number.bytes())?,
         ord_id: ord_id(asked.number),
-        // Both sides of a quote have the number of the bid in user_define.
+        // Both sides of a quote have the number of the bid as user_define.
         user_define: user_define(order.quote().unwrap_or(order.number)),
         symbol_type,
         symbol,
@@ -286,13 +287,14 @@ fn position_effect(
     default: u8,
 ) -> Option<TmpPositionEffect> {
     let is_new = exec_type == TmpExecType::NEW;
-    // A side that is sent without the other side is an ordinary order.
+    // One side of a quote that is sent alone is an ordinary order.
     if order.quote_side != QuoteSide::None && !is_new {
         return Some(TmpPositionEffect::QUOTE);
     }
     match (order.effect.field(), default) {
         (Some(own), _) => Some(TmpPositionEffect(own)),
-        // A request names by its number an order that the exchange has, so its PositionEffect does not matter.
+        // The request is about an order that the exchange has, and names it by its number, so the PositionEffect does
+        // not matter.
         (None, 0) => (!is_new).then_some(TmpPositionEffect::OPEN),
         (None, default) => Some(TmpPositionEffect(default)),
     }
@@ -322,8 +324,8 @@ pub(crate) fn account_number(name: &[u8]) -> Option<u32> {
     Some(name.iter().fold(0, add))
 }
 
-/// A price in a TMP message, with `scale` decimals instead of the decimals of the state; `None` when it has more
-/// decimals or is too large.
+/// A price in a TMP message, with `scale` decimals instead of the `known` decimals of the state; `None` when it needs
+/// more decimals or is too large.
 pub(crate) fn wire_price(price: Price, known: u8, scale: u8) -> Option<i32> {
     let more = 10_i64.checked_pow(known.checked_sub(scale)?.into())?;
     if price % more != 0 {
@@ -332,7 +334,7 @@ pub(crate) fn wire_price(price: Price, known: u8, scale: u8) -> Option<i32> {
     i32::try_from(price / more).ok()
 }
 
-/// A price in a TMP message that need not be exact: further decimals are cut off; 0 if it is too large.
+/// A price in a TMP message that need not be exact. Further decimals are cut off; a price that is too large becomes 0.
 fn near_price(price: Price, known: u8, scale: u8) -> i32 {
     let more = known.checked_sub(scale).map(|more| 10_i64.pow(more.into()));
     let price = more.and_then(|more| i32::try_from(price / more).ok());

@@ -1,4 +1,4 @@
-//! Reads the exchange's reports on orders: R02, R32 and R22 become the same reports as over FIX, R03 becomes a reject.
+//! Reads the exchange's reports on orders. R02, R32 and R22 become the same reports as over FIX; R03 becomes a reject.
 
 use core::fmt::Write as _;
 
@@ -25,7 +25,7 @@ use crate::values::value::{Effect, End, Market, Number, Price, RequestKind, Side
 
 /// Offset at which the body of a frame begins: after MsgSeqNum and the sending time.
 const BODY: usize = 17;
-/// Number that is added to a TMP status to make the code of a venue's error table.
+/// Offset of the codes for TMP statuses in a venue's error table: a code is 40,000 plus the status.
 pub(super) const CODES: u64 = 40_000;
 
 /// The fields of an R02, R32 or R22 that the OMS uses.
@@ -80,7 +80,7 @@ impl Execution {
         }
     }
 
-    /// The content of an R22, whose fill is the fill of its first leg; for a spread see [`Core::short_of_spread`].
+    /// The content of an R22. Its fill is the fill of the first leg; for a spread see [`Core::short_of_spread`].
     fn of_short(body: &R22) -> Self {
         Self {
             status: body.status,
@@ -105,7 +105,7 @@ impl Execution {
         &self.symbol.0[..self.symbol.1]
     }
 
-    /// CumQty(14), if the report gives it; otherwise it follows from the order.
+    /// CumQty(14) of the report, or of the order if the report does not give it.
     pub(super) fn filled(&self, order: Option<&Order>) -> u64 {
         let known = || order.map_or(0, |order| order.filled);
         self.filled.map_or_else(known, u64::from)
@@ -116,16 +116,16 @@ impl Execution {
         let filled = self.filled(order);
         let [leaves, before, last] = [self.leaves, self.before, self.last_quantity].map(u64::from);
         match self.exec_type {
-            // The quantity that the exchange has deleted was part of the order.
+            // The quantity that the exchange deleted is part of OrderQty(38).
             TmpExecType::FILL => (filled + before).checked_sub(last),
             TmpExecType::CANCEL => Some(filled + before),
-            // The order is closed, or its rest was deleted; the report does not give the deleted quantity.
+            // The order is closed, or its open quantity was deleted. The report does not give the deleted quantity.
             TmpExecType::QUERY | TmpExecType::NEW_FILL if leaves == 0 => None,
             _ => Some(filled + leaves),
         }
     }
 
-    /// An R22 completed with the CumQty(14) that follows from the remaining quantity of the order.
+    /// An R22 with CumQty(14), which follows from the remaining quantity and the quantity of the order.
     fn with_filled(&self, order: &Order) -> Self {
         let known = |left: u16, last: u16| {
             let filled = order.quantity.checked_sub(left.into())? + u64::from(last);
@@ -136,14 +136,14 @@ impl Execution {
             TmpExecType::NEW_FILL => Some(self.last_quantity),
             TmpExecType::FILL => known(self.before, self.last_quantity),
             TmpExecType::CANCEL | TmpExecType::REDUCE => known(self.before, 0),
-            // The order is closed, and the report does not say how it ended.
+            // The order is closed, but the report does not say how it ended.
             TmpExecType::QUERY if self.leaves == 0 => None,
             _ => known(self.leaves, 0),
         };
         Self { filled, ..*self }
     }
 
-    /// Price of the order; dynamic price banding may have changed it.
+    /// Price of the order; `None` if dynamic price banding may have changed it.
     fn limit(&self) -> Option<i32> {
         let is_banded = matches!(
             self.status,
@@ -152,18 +152,18 @@ impl Execution {
         (!is_banded).then_some(self.price)
     }
 
-    /// The reports over FIX to which this report corresponds, in order.
+    /// The kinds of FIX reports that correspond to this report, in order.
     pub(super) fn kinds(&self, order: Option<&Order>) -> [Option<ReportKind>; 3] {
         let fill = (self.last_quantity > 0).then_some(ReportKind::Fill);
         let cancelled = ReportKind::End(End::Cancelled);
         let cut = |before: u64| {
             let left = before.saturating_sub(self.last_quantity.into());
-            // If more is left according to the OMS, the report differs from the order.
+            // The exchange has cancelled the rest if a part of the earlier quantity is neither filled nor left.
             (left > 0 && self.leaves == 0).then_some(cancelled)
         };
         match self.exec_type {
             TmpExecType::NEW => [Some(ReportKind::New), None, None],
-            // The order was placed elsewhere: only its fills count.
+            // The order was placed elsewhere, so only its fill is reported.
             TmpExecType::NEW_FILL if order.is_none() => [fill, None, None],
             TmpExecType::NEW_FILL => {
                 let before = order.map_or(0, |order| order.quantity);
@@ -171,7 +171,7 @@ impl Execution {
             }
             TmpExecType::FILL => [fill, cut(self.before.into()), None],
             TmpExecType::CANCEL => [Some(cancelled), None, None],
-            // Nothing was filled, and nothing is left: the order is cancelled.
+            // Nothing was filled and nothing is left, so the order is cancelled.
             TmpExecType::REDUCE if self.leaves == 0 && self.filled(order) == 0 => {
                 [Some(cancelled), None, None]
             }
@@ -183,7 +183,7 @@ impl Execution {
         }
     }
 
-    /// OrdStatus(39) that corresponds to the answer to a query.
+    /// The OrdStatus(39) that corresponds to the answer to a query.
     fn ord_status(&self, order: Option<&Order>) -> u8 {
         let filled = self.filled(order);
         let is_all = order.is_some_and(|order| filled > 0 && filled >= order.quantity);
@@ -196,7 +196,7 @@ impl Execution {
     }
 }
 
-/// What a frame of the exchange has changed.
+/// The changes that a frame of the exchange has made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TmpOutcome {
     pub heard: ReportOutcome,
@@ -209,8 +209,8 @@ pub(crate) struct TmpOutcome {
 }
 
 impl Core {
-    /// Handles an application message of the exchange; `None` for a message that is not about orders, which is only
-    /// written to the journal.
+    /// Handles an application message of the exchange; `None` for a message that is not about orders. Such a message is
+    /// only written to the journal.
     pub(crate) fn tmp_says(
         &mut self,
         at: i64,
@@ -314,7 +314,7 @@ impl Core {
             let Some(kind) = *kind else {
                 continue;
             };
-            // This quantity is left after all reports of the frame.
+            // The remaining quantity of the frame is that of the last of its reports.
             let leaves = quantity(said.leaves.into()).filter(|_| is_last(place));
             let report = VenueReport {
                 kind,
@@ -342,8 +342,8 @@ impl Core {
         heard
     }
 
-    /// Whether the price of a report is the price of its order. It is not when the order was entered while the tick had
-    /// more decimals.
+    /// Whether the price of a report can be compared with the price of its order. It cannot if the order was entered
+    /// while the tick size had more decimals.
     fn tmp_says_price(&self, said: &Execution, order: &Order, scale: u8) -> bool {
         let is_comparable = match said.exec_type {
             TmpExecType::REDUCE => false,
@@ -356,8 +356,8 @@ impl Core {
         is_comparable && order.sent_kind().has_price()
     }
 
-    /// The replace in flight that the answer to a query shows as carried out: the order has the terms of the replace
-    /// and no longer the former terms.
+    /// The replace in flight that the answer to a query shows as carried out. The order at the exchange then has the
+    /// terms of the replace, and not the former terms.
     #[cold]
     fn tmp_shown(&self, said: &Execution, order: &Order) -> Option<Number> {
         let request = self.state().orders().request_of(order)?;
@@ -408,7 +408,7 @@ impl Core {
         }))
     }
 
-    /// The legs of the spread of an order, or without an order the legs of a symbol.
+    /// The legs of the spread of an order. Without an order, the legs of the spread with this symbol.
     fn spread_of(&self, order: Number, symbol: &[u8]) -> Option<[SpreadLeg; 2]> {
         let state = self.state();
         let instrument = match state.orders().get(order) {
@@ -418,7 +418,7 @@ impl Core {
         state.spreads.legs(instrument).copied()
     }
 
-    /// An R22 for an order of a spread, converted to sets: their number and price follow from the legs in the report.
+    /// An R22 for an order of a spread, in sets. The number of sets and the price follow from the legs in the report.
     fn short_of_spread(&self, said: &Execution) -> Option<Execution> {
         if self.state().spreads.is_empty() || said.filled.is_some() {
             return None;
@@ -448,8 +448,8 @@ impl Core {
         })
     }
 
-    /// Account(1) for an account number of the exchange: the digits, or the account whose name has these digits after
-    /// zeros.
+    /// Account(1) for an account number of the exchange. It is the digits, or the account whose name is these digits
+    /// after zeros.
     pub(super) fn tmp_account(&self, number: Option<u32>) -> Text {
         let Some(number) = number else {
             return Text::EMPTY;
@@ -517,10 +517,10 @@ impl Core {
             TmpStatus::NO_SUCH_ORDER | TmpStatus::NOT_IN_BOOK => b'8',
             TmpStatus::FILLED => b'2',
             TmpStatus::CANCELLED => b'4',
-            // The query was refused, which says nothing about the order.
+            // The exchange refused the query, which says nothing about the order.
             _ => return ReportOutcome::Known,
         };
-        // All of it, which may show that fills are missing.
+        // A filled order has all its quantity filled, which may show that fills are missing.
         let all = self.state().orders().get(id.order);
         let all = all.filter(|_| status == b'2').map(|order| order.quantity);
         let all = all.and_then(|all| i64::try_from(all).ok());
@@ -553,8 +553,8 @@ impl Core {
     }
 }
 
-/// The hash that stands for ExecID(17) of a report over TMP, made from the body of the report. A report that is sent
-/// again has the same hash, although its MsgSeqNum, and the target_id of a copy, may differ.
+/// The hash that stands for ExecID(17) of a report over TMP. It is made from the body of the report, so a report that
+/// is sent again has the same hash, even if its MsgSeqNum or the target_id of a copy differs.
 pub(super) fn exec_of(frame: &[u8]) -> u64 {
     let body = frame.get(BODY..frame.len() - 1).unwrap_or_default();
     let mut room = [0; R32::SIZE];
@@ -573,7 +573,7 @@ pub(super) fn exec_of(frame: &[u8]) -> u64 {
     SipHasher13::new().hash(known)
 }
 
-/// Side(54) of a report; TMP has no separate value for a short sale, so that comes from the order.
+/// Side(54) of a report. TMP has no value for a short sale, so a short sale is known from the order.
 pub(super) fn side_of(side: TmpSide, order: Option<&Order>) -> Option<Side> {
     match side {
         TmpSide::BUY => Some(Side::Buy),
@@ -589,7 +589,7 @@ pub(super) fn side_of(side: TmpSide, order: Option<&Order>) -> Option<Side> {
 fn status_text(status: TmpStatus, room: &mut Sentence) -> &[u8] {
     if !status.is_success() {
         let words = status.text().unwrap_or("rejected by the exchange");
-        // The text always has room.
+        // The buffer is always long enough for the text.
         let _ = write!(room, "{words} ({})", CODES + u64::from(status.0));
     }
     room.bytes()

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Decimal, Message, tag};
 
-/// What an answer says of the request.
+/// What an answer says about the request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum AnswerKind {
     /// The order was accepted.
@@ -26,9 +26,10 @@ pub(super) enum AnswerKind {
 /// Who rejected a request in the record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum RejectedBy {
-    /// Its OMS: a new order has OrderID(37) NONE, a cancel or a replace has a control in Text(58).
+    /// The OMS of the record. A rejected new order has OrderID(37) = NONE; a rejected cancel or replace has a control
+    /// in Text(58).
     Oms,
-    /// Its venue.
+    /// The venue of the record.
     Venue,
 }
 
@@ -48,8 +49,8 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Reads a report or a reject; `None` for a status, a pending request, a bust, a correction, and whatever else
-    /// changes no order here.
+    /// Reads a report or a reject; `None` for a status, a pending request, a bust, a correction, and any other message
+    /// that changes no order in the trial.
     pub fn of(message: &Message<'_>) -> Option<Self> {
         let decimal = |tag| message.decimal(tag).and_then(Result::ok);
         let last = decimal(tag::LAST_QTY).zip(decimal(tag::LAST_PX));
@@ -76,9 +77,10 @@ impl Answer {
     }
 }
 
-/// The kind of an ExecutionReport, by ExecType(150), before FIX 4.1 by OrdStatus(39).
+/// The kind of an ExecutionReport(8), by ExecType(150), or before FIX 4.1 by OrdStatus(39).
 fn report_kind(message: &Message<'_>, has_fill: bool) -> Option<AnswerKind> {
-    // ExecTransType(20): a new execution. A status, a cancel or a correction of one changes no order here.
+    // ExecTransType(20) = 0 is a new execution. A status, or the cancel or correction of an execution, changes no order
+    // in the trial.
     if message
         .get(tag::EXEC_TRANS_TYPE)
         .is_some_and(|it| it != b"0")

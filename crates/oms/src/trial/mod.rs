@@ -1,8 +1,9 @@
-//! A recorded day against other settings: which requests an OMS with these settings would have rejected, and how near
-//! its limits the other orders came.
+//! Plays a recorded day against other settings. Finds the requests that an OMS with these settings would have rejected,
+//! and how near to its limits the other orders came.
 //!
-//! A [`OmsTrial`] gives the requests of a record to an OMS that has no engine. In place of the venue it answers each order
-//! as the reports of the record to the client say: accepted, filled, cancelled, replaced, rejected, expired.
+//! An [`OmsTrial`] passes the requests of a record to an OMS that has no engine. In place of the venue, it answers each
+//! order with the outcome in the record's reports to the client: accepted, filled, cancelled, replaced, rejected,
+//! expired.
 
 mod answers;
 mod opening;
@@ -38,7 +39,8 @@ use opening::Opening;
 use requests::{Outcome, Recorded, RequestAt, Requests};
 use result::Findings;
 
-/// An OMS over which a record is played. Its lines over TMP speak FIX 4.4 here, so what only TMP refuses is not tried.
+/// An OMS to which a record is played. Lines over TMP speak FIX 4.4 in the trial, so rejects that only TMP causes are
+/// not found.
 pub struct OmsTrial {
     oms: Oms,
     versions: Vec<Version>,
@@ -46,25 +48,26 @@ pub struct OmsTrial {
     decoder: Decoder,
     /// The time of the record, in nanoseconds since 1970; `None` before its first message.
     at: Option<i64>,
-    /// When the OMS next has something to do; `None` when only a message causes work.
+    /// Time of the next task of the OMS; `None` when only a message causes work.
     due: Option<Mono>,
     requests: Requests,
     findings: Findings,
-    /// Answers of the record to orders that are not at the venue here yet.
+    /// Answers of the record to orders that are not at the venue in the trial yet.
     waiting: BTreeMap<Number, Vec<(Answer, RequestAt)>>,
-    /// Orders with waiting answers that have been sent since.
+    /// Orders with waiting answers that the OMS has sent in the meantime.
     sent: Vec<Number>,
-    /// Orders of before the record; `None` when the record begins with an empty journal.
+    /// Orders from before the record; `None` when the record begins with an empty journal.
     opening: Option<Opening>,
     venue: venue::VenueWriter,
-    /// Whether the OMS is reading an answer of the record: what it then rejects, the venue has rejected.
+    /// Whether the OMS is reading an answer of the record. A reject in this time is a reject of the venue.
     reads_answer: bool,
 }
 
 impl OmsTrial {
-    /// A trial of these settings with the sessions of their file. `opening` is the state of the OMS of the record before
-    /// its first message: the trial begins with the positions of this state instead of those of the settings. `set_up`
-    /// may complete the OMS before its start.
+    /// A trial of these settings with the sessions of their file.
+    ///
+    /// `opening` is the state of the recorded OMS before the first message. The trial begins with the positions of this
+    /// state instead of the positions of the settings. `set_up` may complete the OMS before its start.
     #[must_use]
     pub fn new(
         mut rules: RiskRules,
@@ -91,7 +94,7 @@ impl OmsTrial {
             }
         }
         let versions = sessions.iter().map(|session| session.version).collect();
-        // The key only has to differ where strangers choose ids.
+        // The key matters only where strangers choose ids.
         let mut oms = Oms::new(rules, sessions, 0, Box::new(|_| {}));
         set_up(&mut oms);
         Self {
@@ -111,8 +114,9 @@ impl OmsTrial {
         }
     }
 
-    /// Plays a message that a client or a source of prices sent at this time. Times that go back count as the last one.
-    /// Of a line only prices count: what its venue did is in the reports to the clients.
+    /// Plays a message that a client, or a session with market prices, sent at time `at`. If `at` is before the last
+    /// time, the last time counts. From a line, only prices are played, because the reports to the clients already show
+    /// what the venue did.
     pub fn received(&mut self, at: Timestamp, from: SessionId, message: &Message<'_>) {
         if self.oms.line(from).is_some() && !matches!(message.msg_type(), b"W" | b"X") {
             return;
@@ -127,7 +131,7 @@ impl OmsTrial {
         };
         let session = self.oms.session_no(from);
         let (Some(kind), Some(session)) = (kind, session) else {
-            // Answers to a mass cancel are the reports of its orders.
+            // The answers to a mass cancel are the reports of its orders.
             let _ = self.oms.on_message(now, from, message, &mut self.outbox);
             return self.settle(now);
         };
@@ -207,7 +211,7 @@ impl OmsTrial {
         self.settle(now);
     }
 
-    /// What the record would have become.
+    /// Ends the trial; returns its result.
     #[must_use]
     pub fn finish(mut self) -> TrialResult {
         for (_, answers) in core::mem::take(&mut self.waiting) {
@@ -218,7 +222,7 @@ impl OmsTrial {
         result::finish(self.oms.state(), self.requests, self.findings)
     }
 
-    /// A fill of an order that is not at the venue here is counted; other answers to it mean nothing.
+    /// Counts a fill of an order that is not at the venue in the trial. Other answers to such an order are ignored.
     fn lose(&mut self, answer: &Answer, request: RequestAt) {
         if answer.kind == answers::AnswerKind::Fill {
             self.findings.lost.fills += 1;
@@ -226,7 +230,7 @@ impl OmsTrial {
         }
     }
 
-    /// Gives the OMS an answer of the record as its venue's.
+    /// Passes an answer of the record to the OMS as the answer of the venue.
     fn answer(&mut self, now: Now, number: Number, answer: &Answer) {
         let state = self.oms.state();
         let Some(order) = state.orders().get(number) else {
@@ -244,7 +248,7 @@ impl OmsTrial {
         };
         let message = self.decoder.decode(bytes);
         self.reads_answer = true;
-        // A report that the OMS cannot read raises an event only.
+        // A report that the OMS cannot read only raises an event.
         let _ = self
             .oms
             .on_message(now, session, &message, &mut self.outbox);
@@ -252,7 +256,7 @@ impl OmsTrial {
         self.reads_answer = false;
     }
 
-    /// Time passes until the next message: sessions log on before the first one, and the OMS does what is due.
+    /// Advances the time to the next message. Before the first message the sessions log on. The OMS does its due work.
     fn pass(&mut self, at: Timestamp) -> Now {
         let is_first = self.at.is_none();
         let wall = self.at.map_or(at.0, |last| last.max(at.0));
@@ -262,7 +266,7 @@ impl OmsTrial {
         if is_first {
             self.log_on(now);
         }
-        // What is due on the way is done at its own time: a day may begin, a queued order be sent.
+        // Due work is done at its own time: for example, a trading day may begin, or a queued order may be sent.
         while let Some(due) = self.due.filter(|due| *due < now.mono) {
             let then = clocks(i64::try_from(due.0).unwrap_or(wall));
             self.due = self.oms.on_time(then, &mut self.outbox);
@@ -282,7 +286,7 @@ impl OmsTrial {
         self.settle(now);
     }
 
-    /// Does all work that is to be done now, then gives the OMS the answers to orders that have been sent.
+    /// Does all work that is due, then passes to the OMS the answers to orders that it has sent.
     fn settle(&mut self, now: Now) {
         loop {
             self.collect();
@@ -299,7 +303,7 @@ impl OmsTrial {
         }
     }
 
-    /// Reads what the OMS has written, and forgets it.
+    /// Reads the messages that the OMS has written, and removes them.
     fn collect(&mut self) {
         let mut reason = None;
         for index in self.outbox.unsealed() {
@@ -369,7 +373,7 @@ fn last_reason(outbox: &Outbox) -> Option<Reason> {
     })
 }
 
-/// A refusal of the application as a sentence.
+/// A refusal of the application, as a sentence.
 fn refused(refusal: Refusal) -> String {
     match refusal {
         Refusal::ThrottleLimitExceeded => "above the rate of the user".into(),

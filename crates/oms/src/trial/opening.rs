@@ -1,5 +1,5 @@
-//! What there was before the first message of a record: positions, with which the trial begins, and orders, which it does
-//! not have.
+//! The state before the first message of a record. The trial begins with the positions of this state, but does not have
+//! its orders.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -16,7 +16,7 @@ use crate::values::value::Quantity;
 /// The state before the record.
 pub(super) struct Opening {
     state: OmsState,
-    /// Session and ClOrdID(11) of the record's requests for orders of before it.
+    /// Session and ClOrdID(11) of requests in the record for orders from before the record.
     requests: BTreeSet<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -28,15 +28,16 @@ impl Opening {
         }
     }
 
-    /// Whether a ClOrdID(11) of a session belongs to an order of before the record, or to a request for one.
+    /// Whether a ClOrdID(11) of a session belongs to an order from before the record, or to a request for such an
+    /// order.
     pub fn knows(&self, session: &[u8], id: &[u8]) -> bool {
         let known = self.state.sessions().find(session);
         known.is_some_and(|session| self.state.used(session, id).is_some())
             || self.requests.contains(&(session.to_vec(), id.to_vec()))
     }
 
-    /// Whether a replace or cancel is for an order of before the record; the ClOrdID(11) of the request then belongs to
-    /// this order, too.
+    /// Whether a replace or cancel is for an order from before the record. If so, the ClOrdID(11) of the request
+    /// belongs to this order from now on.
     pub fn has_order(&mut self, session: &[u8], original: &[u8], id: &[u8]) -> bool {
         let knows = self.knows(session, original);
         if knows {
@@ -46,8 +47,8 @@ impl Opening {
     }
 }
 
-/// The positions of a state become the opening positions of settings. What the settings cannot hold is counted: an
-/// account or a symbol that they do not have, or a quantity with more decimals than theirs.
+/// Makes the positions of a state the opening positions of settings. Counts the positions that the settings cannot
+/// have: the account or symbol is not configured, or the quantity has more decimals than those of the symbol.
 pub(super) fn set_positions(rules: &mut RiskRules, state: &OmsState, findings: &mut Findings) {
     rules.positions.clear();
     for (account, instrument, position) in state.positions() {

@@ -1,4 +1,4 @@
-//! The requests of a record, and what became of them: then, and now.
+//! The requests of a record, each with its outcome in the record and its outcome in the trial.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,18 +12,18 @@ use crate::values::ids::SessionNo;
 use crate::values::reason::Reason;
 use crate::values::value::{Number, RequestKind, Text};
 
-/// Place of a request in the record.
+/// Index of a request in the record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct RequestAt(usize);
 
-/// What the OMS has decided here.
+/// The outcome of a request in the trial.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Outcome {
     Accepted,
     Rejected,
 }
 
-/// What became of a request in the record.
+/// The outcome of a request in the record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Then {
     Accepted,
@@ -38,11 +38,11 @@ pub(super) struct Recorded {
     pub id: Text,
     /// `None` for a new order.
     pub kind: Option<RequestKind>,
-    /// When it was received, in nanoseconds since 1970.
+    /// Time at which the request was received, in nanoseconds since 1970.
     pub at: i64,
-    /// The trading day on which it was received: on another one its ClOrdID(11) may be used again.
+    /// The trading day on which the request was received. On another day, its ClOrdID(11) may be used again.
     day: u32,
-    /// The order's number here; `None` when it was rejected here, or is not known.
+    /// Number of the order in the trial; `None` when the trial rejected the order, or does not know it.
     order: Option<Number>,
     /// `None` while the record has no answer.
     pub then: Option<Then>,
@@ -73,13 +73,13 @@ impl Recorded {
         }
     }
 
-    /// The same about an order.
+    /// The same request, for an order of the trial.
     pub fn of_order(self, order: Option<Number>) -> Self {
         Self { order, ..self }
     }
 }
 
-/// Why a request is rejected here.
+/// Why a request is rejected in the trial.
 #[derive(Clone, Debug)]
 pub(super) struct Rejection {
     pub reason: Option<Reason>,
@@ -91,7 +91,7 @@ pub(super) struct Rejection {
 pub(super) struct Requests {
     all: Vec<Recorded>,
     places: HashTable<usize>,
-    /// Those that are rejected here, in the order of the rejects.
+    /// The requests that the trial rejects, in the order of the rejects.
     rejected: Vec<(RequestAt, Rejection)>,
     hasher: BuildHasherDefault<SipHasher13>,
 }
@@ -111,8 +111,8 @@ impl Requests {
         found.copied().map(RequestAt)
     }
 
-    /// Adds a request. A ClOrdID(11) that comes again on the same trading day stands for its first request, which has the
-    /// answers.
+    /// Adds a request. If a ClOrdID(11) is used again on the same trading day, it stands for its first request, which
+    /// has the answers.
     pub fn add(&mut self, request: Recorded) -> RequestAt {
         let place = self.all.len();
         let (session, id) = (request.session, request.id.bytes());
@@ -132,7 +132,7 @@ impl Requests {
         RequestAt(place)
     }
 
-    /// The number here of the order that had a ClOrdID(11).
+    /// The number in the trial of the order that had a ClOrdID(11).
     pub fn order_of(&self, session: SessionNo, id: &[u8]) -> Option<Number> {
         self.order(self.find(session, id)?)
     }
@@ -149,7 +149,7 @@ impl Requests {
         self.all[at.0].now
     }
 
-    /// The OMS rejects a request here.
+    /// Records that the OMS rejects a request in the trial.
     pub fn reject(&mut self, at: RequestAt, reason: Option<Reason>, text: String) {
         let request = &mut self.all[at.0];
         if request.now == Outcome::Accepted {
@@ -158,7 +158,7 @@ impl Requests {
         }
     }
 
-    /// The record has an answer: the first one that accepts or rejects counts.
+    /// Records an answer in the record. The first answer that accepts or rejects the request counts.
     pub fn answered(&mut self, at: RequestAt, kind: AnswerKind) {
         let then = match kind {
             AnswerKind::Rejected(by) | AnswerKind::Declined(by) => Then::Rejected(by),
@@ -181,7 +181,7 @@ impl Requests {
         &self.all
     }
 
-    /// Those that are rejected here, with the reasons.
+    /// The requests that the trial rejects, with the reasons.
     pub fn rejected(&self) -> impl Iterator<Item = (&Recorded, &Rejection)> {
         let rejected = self.rejected.iter();
         rejected.map(|(at, why)| (&self.all[at.0], why))

@@ -1,4 +1,4 @@
-//! What a trial found.
+//! The result of a trial.
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -18,39 +18,39 @@ use crate::values::value::{Number, RequestKind, Trading};
 /// Counts of one kind of request.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct RequestCounts {
-    /// Requests in the record.
+    /// Number of requests in the record.
     pub all: u64,
-    /// Those that the record accepted.
+    /// Number of requests that the record accepted.
     pub accepted: u64,
-    /// Those that the record rejected: its OMS, or its venue.
+    /// Number of requests that the OMS or the venue of the record rejected.
     pub rejected: u64,
-    /// Those without an answer in the record.
+    /// Number of requests without an answer in the record.
     pub unanswered: u64,
-    /// Those that the OMS rejects with the settings that are tried.
+    /// Number of requests that the OMS rejects with the tried settings.
     pub rejected_now: u64,
-    /// Those of them that the record accepted.
+    /// Number of requests that the OMS now rejects and that the record accepted.
     pub accepted_before: u64,
-    /// Those that the OMS of the record rejected and the OMS accepts now.
+    /// Number of requests that the OMS of the record rejected and that the OMS now accepts.
     pub rejected_before: u64,
 }
 
-/// How many requests a control rejects.
+/// Number of requests that a control rejects.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ControlCount {
     /// Code of the control, such as RC6; empty when no control rejects.
     pub control: &'static str,
-    /// Why, without values.
+    /// The reason, without values.
     pub reason: String,
-    /// Requests that are rejected now.
+    /// Number of requests that the control rejects now.
     pub rejected: u64,
-    /// Those of them that the record accepted.
+    /// Number of requests that the control rejects now and that the record accepted.
     pub accepted_before: u64,
 }
 
-/// A request that the record accepted and the OMS rejects now, or the other way round.
+/// A request that the record accepted and the OMS now rejects, or that the record rejected and the OMS now accepts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ChangedRequest {
-    /// When it was received.
+    /// Time at which the request was received.
     pub at: Timestamp,
     /// The client session.
     pub session: String,
@@ -75,7 +75,7 @@ pub struct LimitUse {
     pub limit: String,
     /// The value in percent of the limit, rounded down; `None` for a limit of 0.
     pub percent: Option<u64>,
-    /// When.
+    /// Time of the largest use.
     pub at: Timestamp,
     /// The order in the trial.
     pub order: Number,
@@ -86,7 +86,7 @@ pub struct LimitUse {
 pub struct LostFills {
     /// The fills.
     pub fills: u64,
-    /// Their orders.
+    /// The orders of the fills.
     pub orders: u64,
 }
 
@@ -99,7 +99,7 @@ pub struct NotPlayed {
     pub count: u64,
 }
 
-/// What the day of a record would have become.
+/// The result of a trial: what the recorded day would have been with the tried settings.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct TrialResult {
     /// The times of the first and of the last message; `None` without messages.
@@ -110,17 +110,17 @@ pub struct TrialResult {
     pub replaces: RequestCounts,
     /// Cancels.
     pub cancels: RequestCounts,
-    /// Who rejects now, the most frequent first.
+    /// The controls that reject requests now, the most frequent first.
     pub controls: Vec<ControlCount>,
-    /// What changes, in the order of the record.
+    /// The requests whose outcome changes, in the order of the record.
     pub changed: Vec<ChangedRequest>,
     /// The largest use of each limit, the nearest to its limit first.
     pub uses: Vec<LimitUse>,
-    /// Scopes that do not trade at the end: a limit activated the kill switch.
+    /// Scopes that do not trade at the end of the trial, because a limit activated the kill switch.
     pub stopped: Vec<String>,
     /// Fills of orders that are rejected, or have ended, in the trial.
     pub lost: LostFills,
-    /// What was not played.
+    /// The messages that were not played.
     pub left_out: Vec<NotPlayed>,
 }
 
@@ -148,12 +148,12 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// A message of the record at this time.
+    /// Records the time of a message of the record.
     pub fn at(&mut self, at: Timestamp) {
         self.span.get_or_insert((at, at)).1 = at;
     }
 
-    /// A message is not played.
+    /// Counts a message that is not played.
     pub fn leave_out(&mut self, what: &[u8]) {
         let what = String::from_utf8_lossy(what);
         match self.left_out.get_mut(&*what) {
@@ -164,7 +164,7 @@ impl Findings {
         }
     }
 
-    /// A report is not played: it changes no order here.
+    /// Counts a report that is not played, because it changes no order in the trial.
     pub fn leave_out_report(&mut self, message: &Message<'_>) {
         let exec_type = message.get(tag::EXEC_TYPE).unwrap_or_default();
         let trans_type = message.get(tag::EXEC_TRANS_TYPE).unwrap_or(b"0");
@@ -178,7 +178,7 @@ impl Findings {
         }
     }
 
-    /// An order uses so much of a limit.
+    /// Records how much of a limit an order uses.
     pub fn used(
         &mut self,
         scope: Scope,

@@ -1,4 +1,4 @@
-//! How much of each limit an accepted order uses.
+//! The part of each limit that an accepted order uses.
 
 use fixwire_protocol::Timestamp;
 
@@ -8,7 +8,7 @@ use crate::decide::risk;
 use crate::state::proposal::Proposal;
 use crate::values::value::{Number, RequestKind};
 
-/// Notes for each limit at the scopes of an open order what is used of it now, the order included.
+/// Records, for each limit at the scopes of an open order, the present use of the limit, including the order.
 pub(super) fn measure(core: &Core, number: Number, at: Timestamp, findings: &mut Findings) {
     let state = core.state();
     let Some(order) = state.orders().get(number) else {

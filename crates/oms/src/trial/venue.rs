@@ -1,4 +1,4 @@
-//! Reports of the venue that the record stands for.
+//! Writes the reports of the venue that the trial stands for.
 
 use alloc::vec::Vec;
 
@@ -33,8 +33,8 @@ impl Default for VenueWriter {
 }
 
 impl VenueWriter {
-    /// The venue's report that makes an answer of the record true for an order that is at the venue; `None` when the
-    /// order cannot get it, such as a replace that was not sent.
+    /// The venue's report that gives an order the outcome that the record's answer has. The order must be at the venue.
+    /// `None` when the order cannot have this outcome, such as a replace that was not sent.
     pub fn write(
         &mut self,
         state: &OmsState,

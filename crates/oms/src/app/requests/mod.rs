@@ -40,7 +40,7 @@ impl Oms {
         }
         let odd = unusual.and_then(|from| {
             let odd = self.look_closer(index, new.route, message, from);
-            // A parent stays here: no venue gets its fields.
+            // A parent order is not sent, so no venue gets its fields.
             odd.or_else(|| {
                 self.gathered
                     .first_tag()
@@ -94,7 +94,8 @@ impl Oms {
             if order.is_none_or(|order| order.state != OrderState::Parent) {
                 return lost;
             }
-            // A parent stays here: no venue gets the fields of its requests, nor those that settings add to them.
+            // A parent order is not sent, so no venue gets the fields of its requests, or the fields that settings add
+            // to them.
             let first = self.gathered.first_tag().filter(|tag| message.has(*tag));
             self.gathered.clear();
             lost.or(first.map(Into::into))
@@ -149,7 +150,7 @@ impl Oms {
         if message.msg_type() == b"S" {
             let unusual = self.first_to_look_at(index, message);
             let odd = unusual.and_then(|from| self.look_closer(index, None, message, from));
-            // Each side has a note of what it carries, and one of what that becomes over TMP.
+            // For each side there is a note of the carried fields, and a note of the TMP values that follow from them.
             let (messages, bytes) = self.room();
             if unusual.is_some() && !outbox.has_room(messages + 4, bytes) {
                 return Err(Refusal::NotAvailable);

@@ -1,5 +1,5 @@
-//! Names of instruments and accounts in messages: SecurityID(48) of a client's request, beside Symbol(55) or instead of
-//! it, and the names of a venue.
+//! Names of instruments and accounts in messages: SecurityID(48) of a client's request, with or without Symbol(55), and
+//! the names that a venue uses.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -25,7 +25,7 @@ const MONTH: Tag = 200;
 const MATURITY_DATE: Tag = 541;
 
 /// The symbol of the instrument that a request names by SecurityID(48) alone; `None` for other messages, whose entries
-/// may name several.
+/// may name several instruments.
 #[inline]
 pub(in crate::app) fn unnamed(oms: &Oms, message: &Message<'_>) -> Option<Text> {
     if oms.rules().securities.is_empty() || !message.has(tag::SECURITY_ID) {
@@ -40,7 +40,7 @@ pub(in crate::app) fn unnamed(oms: &Oms, message: &Message<'_>) -> Option<Text> 
     named.map(|symbol| Text::new(symbol.as_bytes()))
 }
 
-/// The reason to refuse a request whose SecurityID(48) names no instrument, or another one than its Symbol(55).
+/// The reason to refuse a request whose SecurityID(48) names no instrument, or another instrument than its Symbol(55).
 #[cold]
 pub(in crate::app) fn other_security(oms: &Oms, message: &Message<'_>) -> Option<Reason> {
     if oms.rules().securities.is_empty() {
@@ -56,7 +56,7 @@ pub(in crate::app) fn other_security(oms: &Oms, message: &Message<'_>) -> Option
     let other = match symbol_by_id(&oms.rules().securities, message) {
         Some(named) if named.as_bytes() == symbol => return None,
         Some(named) => state.instruments().find(named.as_bytes()),
-        // The instrument has another identifier of this source, or none of this source is known.
+        // The instrument has another identifier of this source, or the OMS knows none of this source.
         None => {
             let known = oms.core.rule(instrument).ok()?.security.id_of(source)?;
             if known.as_bytes() == id {
@@ -140,7 +140,7 @@ pub(in crate::app) fn in_own_names<T>(
     }
 }
 
-/// The same for a line with names.
+/// As [`in_own_names`], for a line with names.
 #[cold]
 fn in_own_names_of<T>(
     oms: &mut Oms,
@@ -172,8 +172,8 @@ fn in_own_names_of<T>(
     )
 }
 
-/// The line whose names the messages of a session have: that of the session, or the first line that a drop copy of a
-/// venue copies.
+/// The line whose names the messages of a session use. It is the session itself; for a drop copy session of a venue,
+/// the first of the lines whose reports are copied.
 fn line_of(oms: &Oms, session: SessionNo) -> SessionNo {
     let names = oms.core.state().sessions();
     let mut sources = oms.rules().copy_sources.iter();

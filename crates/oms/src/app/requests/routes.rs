@@ -1,5 +1,5 @@
-//! Conditions of routes: compiled with the dictionaries of the sessions, asked once for each new order, and explained to
-//! who checks the settings.
+//! Conditions of routes: compiles them with the dictionaries of the sessions, evaluates them for each new order, and
+//! explains them to a person who checks the settings.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,7 +14,7 @@ use crate::values::fields::field_table::{FieldClass, passes, request_bit, reques
 use crate::values::ids::SessionNo;
 use crate::values::rules::{RiskRules, Route};
 
-/// Compiles the conditions of routes; returns every mistake in them. A condition with a mistake holds for no order.
+/// Compiles the conditions of routes; returns every mistake in them. No order fulfils a condition with a mistake.
 pub(in crate::app) fn compile_routes(
     rules: &mut RiskRules,
     sessions: &[OmsSession],
@@ -87,7 +87,7 @@ fn name_of(oms: &Oms, tag: Tag) -> String {
     field.map_or_else(|| tag.to_string(), |it| format!("{}({tag})", it.name))
 }
 
-/// Why no order that is taken has a field; `None` when one may have it.
+/// Why no order that the OMS accepts has a field; `None` when an order may have it.
 fn why_not_sent(oms: &Oms, tag: Tag) -> Option<&'static str> {
     let is_known = |session: &OmsSession| {
         let dictionary = &session.dictionary;
@@ -133,7 +133,7 @@ fn is_client(rules: &RiskRules, session: &OmsSession) -> bool {
     rules.users.iter().any(|user| user.session == session.name)
 }
 
-/// Why no order takes a route, given by its place; `None` when one may.
+/// Why no order takes the route with this index; `None` when an order may take it.
 fn unreachable(rules: &RiskRules, at: usize) -> Option<String> {
     let route = &rules.routes[at];
     let symbols = rules.instruments.iter().map(|it| it.symbol.as_bytes());

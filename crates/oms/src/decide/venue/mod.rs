@@ -406,7 +406,8 @@ impl Core {
             return is_missing.then_some(ReportOutcome::FillsMissing(number));
         }
         match lost.map(|request| (request.number, request.kind)) {
-            // The venue uses the ClOrdID of the replace; the report of the replace is still in flight.
+            // The status has the ClOrdID(11) of the replace, so the venue has carried out the replace; its report is
+            // still in flight.
             Some((request, RequestKind::Replace)) if request == report.id.request => {
                 self.replaced(at, report, instrument, sink);
             }

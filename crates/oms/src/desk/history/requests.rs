@@ -1,4 +1,4 @@
-//! History of an order: its requests, and what is sent of them.
+//! History of an order: its requests, and the messages that are sent for them.
 
 use alloc::format;
 use alloc::string::String;

@@ -30,13 +30,13 @@ pub struct ClearingRow {
 /// A file of positions.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ClearingFile {
-    /// What its quantities are, if it has the column `kind`.
+    /// The meaning of the file's quantities, if the file has the column `kind`.
     pub quantities: Option<PositionQuantities>,
-    /// The moment of its totals if it has the column `as_of`, in nanoseconds since 1970.
+    /// The time of the file's totals, if the file has the column `as_of`, in nanoseconds since 1970.
     pub as_of: Option<i64>,
-    /// Whether it has the columns `long` and `short`; one of them may be missing.
+    /// Whether the file has the columns `long` and `short`. One of them may be missing.
     pub has: [bool; 2],
-    /// Its rows.
+    /// The rows of the file.
     pub rows: Vec<ClearingRow>,
 }
 
@@ -55,11 +55,11 @@ pub struct ClearingFill {
     pub quantity: String,
 }
 
-/// Reads a moment such as `2026-11-29T22:00:00Z` or `20261129-22:00:00`, in UTC; nanoseconds since 1970.
+/// Reads a time such as `2026-11-29T22:00:00Z` or `20261129-22:00:00`, in UTC; returns nanoseconds since 1970.
 ///
 /// # Errors
 ///
-/// What to write.
+/// The form in which to write the time.
 pub fn moment(text: &str) -> Result<i64, String> {
     let wrong = || format!("{text} is not a moment in UTC such as 2026-11-29T22:00:00Z");
     let plain = match text.split_once('T') {
@@ -77,7 +77,7 @@ pub fn moment(text: &str) -> Result<i64, String> {
     Ok(parsed.0)
 }
 
-/// The mistakes of a file, and where the next one is.
+/// The mistakes of a file, and the position of the next mistake.
 struct Reader<'f> {
     file: &'f str,
     errors: Vec<Diagnostic>,
@@ -138,7 +138,7 @@ impl Reader<'_> {
 ///
 /// # Errors
 ///
-/// Every mistake of its form, with its line and column; a running OMS checks the values.
+/// Every mistake in the form of the file, with its line and column. A running OMS checks the values.
 pub fn position_rows(file: &str, text: &str) -> Result<ClearingFile, Vec<Diagnostic>> {
     let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
     let mut errors = Vec::new();
@@ -207,7 +207,7 @@ pub fn position_rows(file: &str, text: &str) -> Result<ClearingFile, Vec<Diagnos
     reader.done(done)
 }
 
-/// Whether a file has fills: its heading has the column `side`.
+/// Whether a file has fills, which is so if its heading has the column `side`.
 #[must_use]
 pub fn has_fills(text: &str) -> bool {
     let mut lines = text.lines().map(|line| line.trim_start_matches('\u{feff}'));
@@ -219,7 +219,7 @@ pub fn has_fills(text: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Every mistake of its form, with its line and column.
+/// Every mistake in the form of the file, with its line and column.
 pub fn fill_rows(file: &str, text: &str) -> Result<Vec<ClearingFill>, Vec<Diagnostic>> {
     let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
     let mut errors = Vec::new();

@@ -1,4 +1,4 @@
-//! Positions whose fills are in doubt: a venue may have filled more than the OMS knows, or less.
+//! Positions whose fills are in doubt, because a venue may have filled more or less than the OMS knows.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -59,7 +59,7 @@ impl Doubts {
         doubts
     }
 
-    /// Why the fills of an account in an instrument are in doubt; `None` if they are not.
+    /// Why the fills of an account in an instrument are in doubt; `None` if they are not in doubt.
     pub(super) fn of(&self, place: Place) -> Option<String> {
         let all = self.0.get(&place)?;
         let mut text = all[..all.len().min(NAMED)].join(", ");
@@ -69,7 +69,7 @@ impl Doubts {
         Some(text)
     }
 
-    /// Adds a reason; one of a spread is one of its legs.
+    /// Adds a reason. The reason for a spread is added for each of its legs.
     fn add(
         &mut self,
         state: &OmsState,
@@ -88,7 +88,8 @@ impl Doubts {
     }
 }
 
-/// Why the fills of an open order are in doubt. Those of a closed order are, if a break of it is open.
+/// Why the fills of an open order are in doubt. Fills of a closed order are in doubt only while the order has an open
+/// break.
 fn of_order(core: &Core, order: &Order) -> Option<String> {
     let state = core.state();
     let number = order.number;

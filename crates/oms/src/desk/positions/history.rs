@@ -1,4 +1,4 @@
-//! Which positions were set by operators and files, from the notes of a journal.
+//! The positions that operators and files have set, from the notes of a journal.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -40,13 +40,13 @@ pub struct PositionHistory {
 }
 
 impl PositionHistory {
-    /// `state` is the state before the first note.
+    /// A history; `state` is the state before the first note.
     #[must_use]
     pub fn new(state: OmsState) -> Self {
         Self { state }
     }
 
-    /// Reads the next note; the positions that it sets.
+    /// Reads the next note; returns the positions that the note sets.
     pub fn take(&mut self, note: &[u8]) -> Vec<PositionStep> {
         let Some((at, event)) = timed_event(note) else {
             self.state.apply_note(note);
@@ -130,7 +130,7 @@ impl PositionHistory {
         }
     }
 
-    /// A step without its author; the quantities are long before and after, short before and after.
+    /// A step without an author. The quantities are: long before, long after, short before, short after.
     fn step(&self, at: i64, (account, instrument): Place, quantities: [u64; 4]) -> PositionStep {
         let quantities = quantities.map(|it| self.state.shown(instrument, it).to_string());
         let [was_long, long, was_short, short] = quantities;

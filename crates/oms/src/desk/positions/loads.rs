@@ -1,4 +1,5 @@
-//! The commands `load`, and `positions check` that lists the mistakes of one: positions of a file.
+//! The command `load` for the positions of a file, and the query `positions check`, which lists the mistakes in such a
+//! command.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -22,25 +23,26 @@ use crate::values::words::Words;
 /// Maximum number of changed positions, or of mistakes, that an answer lists.
 const LISTED: usize = 500;
 
-/// How the text of a refused load ends if the journal has to be read again.
+/// End of the text of a refused load that the operator's program must repeat after reading the journal again.
 pub const READ_AGAIN: &str = "load it again";
 
-/// What a row has for a quantity of which the file has no column.
+/// The value in a row for a quantity whose column the file does not have.
 pub const MISSING: &str = "-";
 
-/// How the last word of a row begins when a fill since the moment turned the position, before the number of its order.
+/// Start of the last word of a row if a fill after the time of the file turned the position; the number of the fill's
+/// order follows.
 pub const TURNED: &str = "turned=";
 
-/// Bytes of the note of a load that each of its rows needs at most.
+/// Maximum size of a row in the journal note of a load, in bytes.
 const ROW: usize = 64;
 
-/// Maximum number of rows of a load whose scopes are killed at once because their limits are exceeded, and the bytes of
-/// their notes.
+/// Maximum number of rows of a load whose scopes are killed at once because they exceed their limits, and the size of
+/// the notes for one of these rows.
 const KILLS: usize = 16;
 const KILL: usize = 4 * 256;
 
-/// Nanoseconds after the moment of totals from which they can be loaded: fills that are received later than this after
-/// they were made are known as such.
+/// Time after the `as-of` of totals from which the totals can be loaded, in nanoseconds. A fill that is received later
+/// than this after it was made is known to be late.
 const SETTLED: i64 = 1_000_000_000;
 
 /// A command `load` whose words were read, before its rows are compared with the state.
@@ -54,7 +56,7 @@ struct Load<'a> {
     rows: &'a str,
 }
 
-/// A change for each row, or the number of each wrong row, from 1, and its mistakes.
+/// The change of each row; or the number of each wrong row, from 1, with the row's mistakes.
 type Rows = Result<Vec<Change>, Vec<(usize, String)>>;
 
 impl<'a> Load<'a> {
@@ -114,7 +116,8 @@ impl<'a> Load<'a> {
         SipHasher24::new().hash(text.as_bytes())
     }
 
-    /// Hash of what a second operator has to request too: all but `read`, which depends on the moment of the request.
+    /// Hash of the request that a second operator must repeat. It includes everything but `read`, which depends on the
+    /// time of the request.
     fn request_hash(&self) -> u64 {
         let mut text = format!("{:?} {:?} {}", self.quantities, self.as_of, self.file);
         for row in self.rows.split(';') {
@@ -256,7 +259,7 @@ impl<'a> Load<'a> {
 /// Answers a query `positions check COMMAND`: one line for each wrong row, with its number from 1 and its mistake.
 pub(crate) fn check_load(core: &Core, words: &str) -> Result<String, String> {
     let load = Load::parse(words)?;
-    // The command compares its own time with the moment.
+    // The command compares its own time with `as-of`.
     load.check_time(core, i64::MAX)?;
     let mut wrong = String::new();
     for (row, what) in load.plan(core).err().unwrap_or_default() {
@@ -329,7 +332,7 @@ pub(crate) fn load_positions(
     core.emit(at, &event, sink);
     let mut kills = 0;
     for change in &changed {
-        // Scopes of further rows follow with their next order.
+        // The scopes of further rows are killed with the next order in them.
         if kills < KILLS && guard_place(core, at, change.place, sink) {
             kills += 1;
         }

@@ -27,12 +27,12 @@ use doubts::Doubts;
 pub use loads::{MISSING, READ_AGAIN, TURNED};
 pub(crate) use loads::{check_load, load_positions, note_bytes};
 
-/// What the quantities of a command or file are.
+/// The meaning of the quantities of a command or file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PositionQuantities {
-    /// The position.
+    /// The quantities are the position itself.
     Totals,
-    /// Changes of the position, up or down.
+    /// The quantities are changes of the position, up or down.
     Deltas,
 }
 
@@ -94,16 +94,16 @@ fn place_name(state: &OmsState, (account, instrument): Place) -> String {
     )
 }
 
-/// Quantities that a command or row gives for a position.
+/// The quantities that a command or row gives for a position.
 #[derive(Clone, Copy, Debug, Default)]
 struct Given {
     long: Option<Decimal>,
     short: Option<Decimal>,
-    /// Long and short quantity of the OMS without the fills since the moment of the totals.
+    /// Long and short quantity in the OMS without the fills after the time of the totals.
     before: Option<[Decimal; 2]>,
 }
 
-/// The account and instrument with these names; they may have a position.
+/// The account and instrument with these names, if they may have a position.
 fn find(core: &Core, account: &str, symbol: &str) -> Result<Place, String> {
     fn unknown<'n>(kind: &str, name: &str, known: impl Iterator<Item = &'n [u8]>) -> String {
         let known = known.filter_map(|it| core::str::from_utf8(it).ok());
@@ -133,7 +133,7 @@ fn find(core: &Core, account: &str, symbol: &str) -> Result<Place, String> {
     Ok((found, instrument))
 }
 
-/// Whether long and short positions of an instrument are held side by side.
+/// Whether long and short positions of an instrument are separate.
 fn has_effect(core: &Core, instrument: InstrumentNo) -> bool {
     let rule = core.instruments.get(instrument).and_then(Option::as_ref);
     rule.is_some_and(|rule| rule.has_effect)

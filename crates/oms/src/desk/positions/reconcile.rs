@@ -1,4 +1,4 @@
-//! Compares the positions or fills of a file with those of the OMS.
+//! Compares the positions or fills of a file with the positions or fills of the OMS.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -11,10 +11,10 @@ use super::clearing_file::{ClearingFill, ClearingRow};
 use super::signed;
 use crate::values::show::figure;
 
-/// Decimals in which quantities are compared.
+/// Number of decimals with which quantities are compared.
 const DECIMALS: u8 = 18;
 
-/// What the OMS has of an account in a symbol. Quantities are decimals.
+/// The quantities of an account in a symbol in the OMS, as decimals.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct OwnQuantities {
     /// Account(1).
@@ -25,9 +25,9 @@ pub struct OwnQuantities {
     pub long: String,
     /// Short quantity, or the quantity sold today.
     pub short: String,
-    /// Changes of both by fills since the moment of the file; `None` if the file is of now.
+    /// Changes of both quantities by fills after the time of the file; `None` if the file has no time of its own.
     pub since: Option<[String; 2]>,
-    /// Why it is unknown whether both include all fills up to the moment of the file; empty if it is known.
+    /// Why it is unknown whether both quantities include all fills up to the time of the file; empty if it is known.
     pub doubts: String,
 }
 
@@ -58,7 +58,8 @@ fn fine(text: &str) -> Option<i128> {
     i128::from(number.mantissa).checked_mul(10_i128.pow(more.into()))
 }
 
-/// Both quantities of each side; `since` is part of those of the OMS.
+/// Long and short quantity on each side. `since` is the part of the OMS's quantities from fills after the time of the
+/// file.
 #[derive(Clone, Debug, Default)]
 struct Pair {
     ours: [i128; 2],
@@ -146,12 +147,12 @@ impl Pairs {
     }
 }
 
-/// Compares positions. What the file does not list must be 0 in the OMS; with `is_listed` only of accounts that the
-/// file lists.
+/// Compares positions. A position that the file does not list must be 0 in the OMS. With `is_listed`, this is checked
+/// only for accounts that the file lists.
 ///
 /// # Errors
 ///
-/// A quantity that is no number, or that has more decimals than can be compared.
+/// A quantity that is not a number, or that has more decimals than can be compared.
 pub fn compare_positions(
     theirs: &[ClearingRow],
     ours: &[OwnQuantities],
@@ -204,7 +205,8 @@ fn not_comparable(line: usize) -> String {
     format!("line {line}: a quantity has more than {DECIMALS} decimals, or is too large")
 }
 
-/// The rows of the OMS's answer to the query `positions`; of fills the quantities bought and sold today.
+/// The rows of the OMS's answer to the query `positions`. To compare fills, the quantities are those bought and sold
+/// today.
 #[must_use]
 pub fn own_quantities(answer: &str, compared: Compared) -> Vec<OwnQuantities> {
     let mut lines = answer.lines();

@@ -1,4 +1,4 @@
-//! What fills since a moment have changed in positions, from the notes of a journal.
+//! The changes of positions by fills after a given time, from the notes of a journal.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -38,7 +38,8 @@ impl Quantities {
     }
 }
 
-/// The position of an account in an instrument, with what fills have changed since the moment. Quantities are decimals.
+/// The position of an account in an instrument, with the changes by fills after the given time. Quantities are
+/// decimals.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PositionSince {
     /// Account(1).
@@ -49,23 +50,23 @@ pub struct PositionSince {
     pub long: String,
     /// Short quantity.
     pub short: String,
-    /// Change of the long quantity by fills since the moment.
+    /// Change of the long quantity by fills after the given time.
     pub long_since: String,
-    /// Change of the short quantity by fills since the moment.
+    /// Change of the short quantity by fills after the given time.
     pub short_since: String,
-    /// Long quantity without these fills.
+    /// Long quantity without the fills after the given time.
     pub long_before: String,
-    /// Short quantity without these fills.
+    /// Short quantity without the fills after the given time.
     pub short_before: String,
-    /// Fills since the moment of which the time is unknown, each as a text.
+    /// Fills that may have been made after the given time, but whose time is unknown; each as a text.
     pub doubts: Vec<String>,
-    /// The order of a fill since the moment that closed more than the position, and opened the rest.
+    /// The order of a fill after the given time that closed more than the position and opened the rest.
     pub turned: Option<Number>,
 }
 
-/// Collects what fills have changed in positions since a moment.
+/// Collects the changes of positions by fills after a given time, `moment`.
 ///
-/// A fill, a bust and a correction count by TransactTime(60); without one by the time at which they were received.
+/// The time of a fill, bust or correction is TransactTime(60), or if that is missing the time at which it was received.
 #[derive(Debug)]
 pub struct PositionsSince {
     moment: i64,
@@ -73,14 +74,14 @@ pub struct PositionsSince {
     changed: BTreeMap<Place, Quantities>,
     doubts: BTreeMap<Place, Vec<String>>,
     turned: BTreeMap<Place, Number>,
-    /// When an operator last entered a report or settled a break: the fills of the same time are what that changed.
+    /// When an operator last entered a report or settled a break. Fills with the same time come from that command.
     decided: Option<i64>,
-    /// The time after the moment from which on the notes have all fills.
+    /// The time from which on the notes have all fills, if it is after `moment`.
     known_from: Option<i64>,
 }
 
 impl PositionsSince {
-    /// `state` is the state before the first note; `moment` is in nanoseconds since 1970.
+    /// A collection; `state` is the state before the first note; `moment` is in nanoseconds since 1970.
     #[must_use]
     pub fn new(state: OmsState, moment: i64) -> Self {
         let is_later = state.events() > 0 && state.time() > moment;
@@ -105,7 +106,7 @@ impl PositionsSince {
         {
             self.decided = Some(at);
         }
-        // The journal before this one was removed, with its fills.
+        // The journal before this one was removed together with its fills.
         if let OrderEvent::Day(DayEvent::NumbersAfter { .. }) = event
             && at > self.moment
         {
@@ -248,8 +249,8 @@ fn places(state: &OmsState, event: &OrderEvent<'_>) -> Vec<Place> {
     }
 }
 
-/// The order of a fill, bust or correction whose effect on the position depends on the position: it opened what it could
-/// not close.
+/// The order of a fill, bust or correction that opened the quantity that it could not close. Its effect depends on the
+/// position at that time.
 fn turning(
     state: &OmsState,
     event: &OrderEvent<'_>,
@@ -274,7 +275,7 @@ fn turning(
     turns.then_some(order.number)
 }
 
-/// A fill of which the time is unknown.
+/// A fill whose time is unknown, as a text.
 fn doubt(event: &OrderEvent<'_>) -> String {
     match *event {
         OrderEvent::Order(LifecycleEvent::Filled { order, .. })

@@ -1,4 +1,4 @@
-//! The lines, and how values stand in them.
+//! The lines, and the form of values in them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,7 +29,7 @@ impl StateLines {
         self.ends.push(self.text.len());
     }
 
-    /// A line of a value that is not 0.
+    /// Adds a line for a value that is not 0.
     pub(crate) fn count<T: Display + Default + PartialEq>(&mut self, name: &str, value: T) {
         if value != T::default() {
             self.say(name, value);
@@ -50,14 +50,14 @@ impl StateLines {
         }
     }
 
-    /// A line of a text that is not empty.
+    /// Adds a line for a text that is not empty.
     pub(crate) fn text(&mut self, name: &str, text: &Text) {
         if !text.bytes().is_empty() {
             self.say(name, text.bytes().escape_ascii());
         }
     }
 
-    /// Lines of values whose order counts, from 1.
+    /// Adds a line for each value, with its position from 1.
     pub(crate) fn each<T: Display>(&mut self, name: &str, values: impl IntoIterator<Item = T>) {
         for (place, value) in (1_u64..).zip(values) {
             let _ = write!(self.text, "{} {name} {place}={value}", self.subject);
@@ -127,7 +127,7 @@ impl Display for OrderNo {
     }
 }
 
-/// A time, and the value that it belongs to.
+/// A time, and the value to which it belongs.
 pub(crate) struct At<T>(pub i64, pub T);
 
 impl<T: Display> Display for At<T> {
@@ -136,7 +136,7 @@ impl<T: Display> Display for At<T> {
     }
 }
 
-/// A name, or the number that has none.
+/// A name, or the number of something without a name.
 pub(crate) enum Name<'a> {
     Known(&'a [u8]),
     Unknown(u32),
@@ -153,7 +153,7 @@ impl Display for Name<'_> {
     }
 }
 
-/// FIX has a byte for it.
+/// A value for which FIX has a byte.
 pub(crate) fn byte(value: u8) -> core::ascii::EscapeDefault {
     core::ascii::escape_default(value)
 }

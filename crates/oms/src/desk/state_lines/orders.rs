@@ -73,7 +73,7 @@ pub(super) fn effect(of: Effect, to: &mut StateLines) {
     }
 }
 
-/// When it was queued, or the time after which it must not be sent.
+/// Adds when the order or request was queued, or the time after which it must not be sent.
 fn queued(of: QueueTime, to: &mut StateLines) {
     match of {
         QueueTime::None => {}
@@ -202,7 +202,7 @@ fn order(of: &OmsState, known: &Order, to: &mut StateLines) {
     }
 }
 
-/// What an order waits for: fills before a final state, or a retry.
+/// Adds what an order waits for: missing fills before a final state, or a retry.
 fn waits(of: &OmsState, (pended, retry): (Option<&Pended>, Option<&Retry>), to: &mut StateLines) {
     if let Some(pended) = pended {
         let Pended {
@@ -230,7 +230,7 @@ fn waits(of: &OmsState, (pended, retry): (Option<&Pended>, Option<&Retry>), to: 
     }
 }
 
-/// A fill; the last one of its order is 1.
+/// Adds a fill. The last fill of an order has the number 1.
 fn fill_of(
     of: &OmsState,
     (order, instrument): (u64, InstrumentNo),

@@ -30,7 +30,7 @@ pub(super) fn late(_of: &OmsState, all: &LateReplaces, to: &mut StateLines) {
             price_at,
         } = terms;
         to.of(format_args!("late replaces of order {order}"));
-        // The oldest is forgotten first.
+        // The oldest request is the first, since it is forgotten first.
         to.each("request", known);
         to.say("are kept", "yes");
         to.count("time of the quantity", *quantity_at);
@@ -271,7 +271,7 @@ fn awaits(of: &OmsState, order: u64, what: &Awaited, to: &mut StateLines) {
     to.some("reported by the copy", copy.map(terms));
 }
 
-/// The operator who decided, and for whom.
+/// Adds the operator who decided, and the side that is right.
 fn asked_by(asked: Option<&(Text, bool)>, to: &mut StateLines) {
     if let Some((by, for_venue)) = asked {
         to.say("asked by", by.bytes().escape_ascii());

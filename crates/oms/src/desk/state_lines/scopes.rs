@@ -66,7 +66,7 @@ fn limit_values(value: impl Fn(RiskControl) -> Option<i128>, to: &mut StateLines
     }
 }
 
-/// A limit with the decimals of its unit; one of a quantity with those that it has.
+/// A limit with the decimals of its unit. A limit of a quantity has only the decimals that it needs.
 fn limit_value(control: RiskControl, value: i128) -> String {
     match control.unit() {
         LimitUnit::Quantity => figure(value, MOST_QUANTITY_DECIMALS),
@@ -110,7 +110,7 @@ fn of_flow(name: &str, flow: &Flow, to: &mut StateLines) {
 
 /// Counts of each slot, by the number of the slot since 1970.
 fn window<const N: usize>(name: &str, unit: &str, of: &Window<N>, to: &mut StateLines) {
-    // The sum is that of the parts.
+    // The sum is not shown, since it is the sum of the slots.
     let Window {
         sum: _,
         newest,
@@ -211,7 +211,7 @@ pub(super) fn holdings(state: &OmsState, all: &[Holding], to: &mut StateLines) {
         let scope = Scope::Holding(*account, *instrument);
         standing(state, scope, standing_of, to);
         to.of(format_args!("position {}", state.scope_name(scope)));
-        // In the order of first use: pages and answers list them so.
+        // Places are in the order of first use, because pages and answers list them in this order.
         to.say("place", place);
         position(state, *instrument, known, to);
         for (what, price) in [("last fill", mark), ("valued yesterday at", opened_at)] {

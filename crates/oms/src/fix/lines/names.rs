@@ -1,4 +1,5 @@
-//! Names of instruments and accounts at a venue: writes those of an order, and finds what those of a message name.
+//! Names of instruments and accounts at a venue. Writes the names of an order, and finds the instruments and accounts
+//! that a message names.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -17,7 +18,7 @@ use crate::values::rules::SecurityIndex;
 /// MsgType(35) of the requests to venues that have names.
 const REQUESTS: [&[u8]; 5] = [b"D", b"G", b"F", b"H", b"R"];
 
-/// For each of [`REQUESTS`], the tags of names that a line's dictionary does not have in it.
+/// For each of [`REQUESTS`], the tags of names that the line's dictionary does not have in the request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MissingTags(pub [Vec<Tag>; REQUESTS.len()]);
 
@@ -55,7 +56,7 @@ pub(crate) fn has_field(dictionary: &Dictionary, msg_type: &[u8], tag: Tag) -> b
     })
 }
 
-/// A line, for the names in requests that are sent on it.
+/// A line, as needed for the names in requests that are sent on it.
 #[derive(Clone, Copy)]
 pub(crate) struct NamingLine<'a> {
     /// The number of its session.
@@ -68,7 +69,7 @@ pub(crate) struct NamingLine<'a> {
 pub(crate) struct Named<'a> {
     instrument: Option<&'a [u8]>,
     account: Option<&'a [u8]>,
-    /// Tags that the request does not have.
+    /// Tags that the request does not have in the line's dictionary.
     missing: &'a [Tag],
 }
 
@@ -108,7 +109,7 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// Whether both names are those of the OMS.
+    /// Whether both names are the OMS's own names.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.instrument.is_none() && self.account.is_none()
@@ -121,7 +122,7 @@ impl<'a> Named<'a> {
         fields.any(|field| field.tag == tag)
     }
 
-    /// Writes Symbol(55) and the other fields that name an instrument.
+    /// Writes Symbol(55) and the other fields that name an instrument at the venue.
     #[inline]
     pub(crate) fn put_instrument(&self, state: &OmsState, of: InstrumentNo, out: &mut Body<'_>) {
         match self.instrument {
@@ -132,7 +133,7 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// Writes Account(1) and the other fields that name an account.
+    /// Writes Account(1) and the other fields that name an account at the venue.
     #[inline]
     pub(crate) fn put_account(&self, state: &OmsState, of: AccountNo, out: &mut Body<'_>) {
         match self.account {
@@ -171,7 +172,7 @@ struct InstrumentTags {
     exchange: Tag,
 }
 
-/// Of the message itself and of entries of groups, and of a leg.
+/// The tags in the message itself and in entries of groups, then the tags in a leg.
 const INSTRUMENTS: [InstrumentTags; 2] = [
     InstrumentTags {
         symbol: tag::SYMBOL,
@@ -210,8 +211,8 @@ impl<'a> SaidName<'a> {
         }
     }
 
-    /// Whether these values name what the fields of a row name: SecurityID(48) decides if both have one of the same
-    /// source, else Symbol(55), and in either case SecurityExchange(207) if both have it.
+    /// Whether these values name the instrument that the fields of a row name. SecurityID(48) decides if both have one
+    /// of the same source, else Symbol(55). In either case SecurityExchange(207) must be equal if both have it.
     fn is(&self, fields: &[u8]) -> bool {
         let exchange = value_of(fields, tag::SECURITY_EXCHANGE);
         let same_exchange = match (self.exchange, exchange) {
@@ -257,7 +258,7 @@ impl VenueNameIndex {
     }
 }
 
-/// Symbol(55) of a request; `None` for a symbol without a meaning, with which SecurityID(48) names the instrument.
+/// Symbol(55) of a request; `None` for a symbol without a meaning, where SecurityID(48) names the instrument.
 pub(crate) fn symbol_of<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
     let symbol = message.get(tag::SYMBOL);
     symbol.filter(|symbol| !matches!(*symbol, b"" | b"[N/A]"))
@@ -317,8 +318,8 @@ pub(crate) struct VenueMessage<'a> {
     pub order: Option<&'a Order>,
 }
 
-/// What follows a name of the venue that is no name of the OMS on this line, although the OMS has such a name: names of
-/// the OMS have no blanks.
+/// Suffix of a venue's name that is no name on this line, although the OMS has the same name. Names of the OMS have no
+/// blanks, so the two cannot be confused.
 const OF_VENUE: &[u8] = b" (venue)";
 
 impl VenueMessage<'_> {
@@ -362,9 +363,11 @@ impl VenueMessage<'_> {
         }
     }
 
-    /// Changes of all instruments that a message names with these tags. An instrument begins with its symbol, or, in a
-    /// message without symbols, with its SecurityID(48). In MarketDataIncrementalRefresh(X) each entry of
-    /// NoMDEntries(268) has an instrument of its own, by either.
+    /// Changes of all instruments that a message names with these tags.
+    ///
+    /// The fields of an instrument begin with its symbol, or in a message without symbols with its SecurityID(48). In
+    /// MarketDataIncrementalRefresh(X), each entry of NoMDEntries(268) has an instrument of its own, named by either
+    /// field.
     fn instruments(
         &self,
         message: &Message<'_>,
@@ -384,7 +387,7 @@ impl VenueMessage<'_> {
             rest.position(|field| field.tag == first)
                 .map(|at| from + at)
         };
-        // Fields before the first instrument may belong to it.
+        // Fields that precede the first instrument may belong to it.
         let (mut from, mut begins) = (0, next(0));
         while let Some(start) = begins {
             begins = next(start + 1);
@@ -469,29 +472,30 @@ impl VenueMessage<'_> {
         let mut fit = all.chain(plain_too).filter(|of| own(*of));
         match (fit.next(), fit.next()) {
             (Some(of), None) => Some(Change::Account(of)),
-            // Several accounts have this name at the venue, or an account with another name there has it here.
+            // Several accounts have this name at the venue, or the OMS's account with this name has another name at the
+            // venue.
             _ => plain.map(|_| Change::Foreign),
         }
     }
 }
 
-/// A change of a field of a venue's message, given by its index.
+/// The change of a field of a venue's message; `at` is the index of the field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameChange {
     at: usize,
     what: Change,
 }
 
-/// What becomes of a field of a venue's message.
+/// The change that is made to a field of a venue's message.
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    /// It is left out.
+    /// The field is left out.
     Left,
-    /// The symbol of an instrument, with this tag, takes its place.
+    /// The field is replaced by a field with this tag and the symbol of an instrument.
     Symbol(Tag, InstrumentNo),
-    /// An account takes its place.
+    /// The field is replaced by Account(1) with an account of the OMS.
     Account(AccountNo),
-    /// It is marked as a name of the venue.
+    /// The value is marked as a name of the venue.
     Foreign,
 }
 
@@ -502,8 +506,8 @@ fn put(to: &mut Vec<u8>, tag: Tag, value: &[&[u8]]) {
     to.push(SOH);
 }
 
-/// Whether a message of a line names another instrument than `of`, by the names of the OMS or of the line. Without
-/// Symbol(55) it names another one only if that is a leg of `of`.
+/// Whether a message of a line names another instrument than `of`, by the names of the OMS or of the line. A message
+/// without Symbol(55) names another instrument only if it names a leg of `of`.
 #[cold]
 pub(crate) fn names_other(
     state: &OmsState,
