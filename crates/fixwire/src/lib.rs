@@ -1,11 +1,11 @@
 //! A FIX engine.
 //!
-//! A program says what it does with messages in an [`Application`](protocol::Application), names its sessions in
-//! an [`EngineConfig`] or in a file of [`settings`], and runs an [`Engine`]. Other threads talk to that through a
-//! [`Handle`]. Programs that look like QuickFIX programs are in `examples/`. What may fail is an
-//! [`EngineError`]; what happens is an [`Event`].
+//! A program handles messages in an [`Application`](protocol::Application), lists its sessions in an [`EngineConfig`]
+//! or in a file of [`settings`], and runs an [`Engine`]. Other threads reach the engine through a [`Handle`]. The
+//! engine returns an [`EngineError`] when something fails, and raises an [`Event`] when something happens. The programs
+//! in `examples/` look like QuickFIX programs.
 //!
-//! An acceptor whose sessions are in a settings file, as QuickFIX has them or in TOML:
+//! An acceptor whose sessions are in a settings file, in the format of QuickFIX or in TOML:
 //!
 //! ```no_run
 //! use fixwire::Engine;
@@ -39,7 +39,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An order from another thread, on the session of that name:
+//! Sends an order from another thread, on the session of this name:
 //!
 //! ```no_run
 //! # use fixwire::{Engine, protocol::{Application, tag}};
@@ -60,18 +60,18 @@
 //! # }
 //! ```
 //!
-//! This crate has no code of its own but the typed [`messages`]: it gives the crates below it one name, and their
-//! features too.
+//! Except for the typed [`messages`], this crate has no code of its own. It re-exports the crates below it under one
+//! name, with their features.
 #![forbid(unsafe_code)]
 
 pub mod messages;
 
-// The Rust of the page that everybody reads first compiles.
+// The Rust code in the README is compiled as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-// Generated messages name the crates of this one as a user does.
+// Generated messages refer to the crates under `fixwire`, as in a user's program.
 extern crate self as fixwire;
 
 pub use fixwire_control as control;
@@ -89,9 +89,10 @@ pub use fixwire_settings::dictionaries;
 #[cfg(feature = "signing")]
 pub use fixwire_signing as signing;
 
-/// Gateways: messages routed, changed and converted by the rules of a file, and the way back of reports.
+/// Gateways: route, change and convert messages by the rules of a file, and route the reports back.
 ///
-/// [`GatewayService`](gateway::GatewayService) is the application for an engine; `examples/gateway.rs` is a program around it.
+/// [`GatewayService`](gateway::GatewayService) is the application for an engine. `examples/gateway.rs` is a program
+/// with a gateway.
 #[cfg(feature = "gateway")]
 pub mod gateway {
     pub use fixwire_gateway::gateway::*;
@@ -102,7 +103,7 @@ pub mod gateway {
     pub use fixwire_gateway_service::*;
 }
 
-/// Logs beside the journal, made from it.
+/// Logs in addition to the journal. They are written from the journal.
 pub mod log {
     pub use fixwire_engine::log::{Log, LogError, LogTarget};
     #[cfg(feature = "postgresql")]
@@ -118,7 +119,7 @@ pub mod passwords {
     pub use fixwire_engine::passwords::{PasswordFiles, Users, UsersChange, UsersError, hash};
 }
 
-/// When a session is open, and how that is written.
+/// The times at which a session is open, and the text form of such schedules.
 pub mod schedule {
     pub use fixwire_engine::schedule::*;
     pub use fixwire_settings::times::*;

@@ -1,4 +1,4 @@
-//! Typed order messages; `fixwire_dictionary::generate` writes others the same way.
+//! Typed order messages. `fixwire_dictionary::generate` writes types for other messages in the same form.
 //!
 //! ```
 //! use fixwire::messages::fix44::{NewOrderSingle, ord_type_values, side_values};
