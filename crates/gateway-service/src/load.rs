@@ -16,8 +16,8 @@ use fixwire_protocol::Dictionary;
 use fixwire_protocol::dictionary::Version;
 use fixwire_settings::{Id, LoadError, Problem, SessionSettings, Settings, Source, Span};
 
-/// The gateway of a file, or the reload of a running gateway, with the tables, sessions and dictionaries it was loaded
-/// with.
+/// The gateway of a file, or the reload of a running gateway, together with the tables, sessions and dictionaries with
+/// which it was loaded.
 #[derive(Debug)]
 pub struct LoadedGateway<G = Gateway> {
     /// The file.
@@ -41,8 +41,8 @@ pub struct LoadedGateway<G = Gateway> {
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`]: settings that a gateway does not support, else tables that cannot be read, else every error
-/// in the rules.
+/// [`LoadError::Content`]: the settings that a gateway does not support. If there are none, the tables that cannot be
+/// read. If there are none, every error in the rules.
 pub fn load(
     source: &Source,
     settings: &Settings,
@@ -142,15 +142,15 @@ pub(crate) fn names(settings: &Settings) -> Vec<String> {
 }
 
 impl LoadedGateway {
-    /// Warnings about settings of the file that are probably unintended, each with its place: `gateway.toml:12: ...`.
-    /// [`Gateway::remarks`] has notes too.
+    /// Warnings about settings of the file that are probably mistakes, each with its position: `gateway.toml:12: ...`.
+    /// [`Gateway::remarks`] also has notes.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let remarks = self.gateway.remarks().iter();
         let warnings = remarks.filter(|remark| remark.is_warning);
         warnings.map(|remark| self.placed(remark))
     }
 
-    /// A remark about the file with its place.
+    /// A remark about the file, with the position of the remark.
     #[must_use]
     pub fn placed(&self, remark: &Remark) -> String {
         let path = self.path.display();
@@ -158,8 +158,8 @@ impl LoadedGateway {
         format!("{path}{line}: {}", remark.text)
     }
 
-    /// The maximum number of operations of a script, and the time that the slowest script with this number of
-    /// operations takes on this machine; `None` when the file has no script.
+    /// The maximum number of operations of a script, and the longest time that a script with this number of operations
+    /// takes on this machine; `None` when the file has no script.
     #[must_use]
     pub fn longest_script(&self) -> Option<(u64, Duration)> {
         let operations = self.gateway.rules().script_operations()?;
@@ -189,7 +189,7 @@ fn named<'t>(files: &'t [TableFile], texts: &'t [String]) -> Vec<(&'t str, &'t s
         .collect()
 }
 
-/// A secret of this process, from the random keys that the standard library gives its hash tables.
+/// A secret of this process, derived from the random keys that the standard library gives its hash tables.
 fn hash_key() -> [u8; 16] {
     let random = || RandomState::new().hash_one(()).to_le_bytes();
     let mut key = [0; 16];

@@ -12,10 +12,10 @@ use super::remote::Remote;
 /// An event of a gateway. Its `Display` is a line for the operator, without control characters and passwords.
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<'n> {
-    /// The event. The engine has already been asked to connect or disconnect the session.
+    /// The event. The request to connect or disconnect the session was sent to the engine before.
     pub event: GatewayEvent<'n>,
-    /// Why the engine did not accept the request to connect or disconnect; `None` if it accepted the request, or for
-    /// other events.
+    /// Why the engine refused the request to connect or disconnect; `None` if the engine accepted the request, or if
+    /// the event has no request.
     pub failed: Option<SendError>,
     names: &'n [String],
 }

@@ -25,17 +25,17 @@ pub struct Reloader {
     remote: Remote,
 }
 
-/// Why a reload failed: the gateway keeps its rules.
+/// Why a reload failed. The gateway then keeps its rules.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReloadError {
     /// The file or its tables have errors.
     File(LoadError),
-    /// The caller named another file than the running gateway's, whose path this is.
+    /// The caller named another file than the running gateway's. The value is the path of the gateway's file.
     OtherFile(PathBuf),
     /// A password file cannot be read, or has an error.
     Passwords(PathBuf, UsersError),
-    /// The gateway refused the rules, or does not run; the reason as a complete sentence.
+    /// The gateway refused the rules, or is not running. The value is the reason, as a complete sentence.
     Kept(String),
 }
 
@@ -53,20 +53,22 @@ impl Reloader {
         }
     }
 
-    /// Makes the reloader read the engine's password files again, too.
+    /// Makes the reloader also read the engine's password files again.
     #[must_use]
     pub fn with_passwords(self, passwords: PasswordFiles) -> Self {
         Self { passwords, ..self }
     }
 
-    /// Reads the file and replaces all rules and tables of the gateway at once, between two messages, or none; then
-    /// reads the users of the password files. Waits for the engine, so it must not be called on the engine's thread.
-    /// The answer is for the operator; the journal records `by`.
+    /// Reads the file and replaces the gateway's rules and tables between two messages: all of them, or none. Then
+    /// reads the users of the password files again.
+    ///
+    /// Waits for the engine, so it must not be called on the engine's thread. Returns the answer for the operator; the
+    /// journal records `by`.
     ///
     /// # Errors
     ///
-    /// The gateway keeps its rules and users: the file has an error, or it changes settings of sessions, which requires
-    /// a restart.
+    /// The gateway keeps its rules and users, because the file has an error, or because the file changes settings of
+    /// sessions, which need a restart.
     pub fn reload(&self, by: Operator) -> Result<String, ReloadError> {
         let _alone = self.remote.alone();
         let options = Options {
@@ -102,7 +104,7 @@ impl Reloader {
         self.reload(by)
     }
 
-    /// The handler with which a [`Control`](fixwire_control::Control) answers requests to reload; `told` receives each
+    /// The handler by which a [`Control`](fixwire_control::Control) answers requests for a reload. `told` receives each
     /// result.
     pub fn for_control(
         self: Arc<Self>,

@@ -7,20 +7,21 @@ use fixwire_control::COUNTS;
 use fixwire_engine::{Handle, OperationError, Operator, SendError};
 use fixwire_gateway::gateway::Reload;
 
-/// The command that makes the gateway apply the new rules that wait in [`Remote`].
+/// The command that makes the gateway apply the new rules in [`Remote`].
 pub(crate) const RELOAD: &[u8] = b"reload";
 
 /// The channel on which the engine's answer arrives.
 type Answered = Receiver<Result<Vec<u8>, OperationError>>;
 
-/// The result of a reload, as a line for the operator: the new rules apply, or the reason why the old rules stay.
+/// The result of a reload, as a line for the operator: that the new rules are in force, or why the old rules stay in
+/// force.
 pub(crate) type Outcome = Result<String, String>;
 
 /// The way from other threads to a running gateway, and from rules to the engine. All clones reach the same gateway.
 #[derive(Clone, Debug, Default)]
 pub struct Remote {
-    /// Locked while a reload reads the file and hands the rules to the gateway, so that the rules that were read last
-    /// stay.
+    /// Locked while a reload reads the file and passes the rules to the gateway. So the rules that were read last stay
+    /// in force.
     one: Arc<Mutex<()>>,
     rules: Arc<Mutex<Option<Handed>>>,
     /// The engine; `None` before [`attach`](Self::attach).
@@ -31,12 +32,12 @@ pub struct Remote {
 #[derive(Debug)]
 enum Handed {
     New(Box<Reload>),
-    /// The old rules, which another thread frees, so that the gateway's thread does not have to.
+    /// The old rules. Another thread frees them, so that the gateway's thread need not.
     Spent(Box<Reload>),
 }
 
 impl Remote {
-    /// Connects to the engine, which then accepts commands. To be called after the engine was created and before it
+    /// Connects to the engine, which then accepts commands. Must be called after the engine was created, and before it
     /// runs.
     pub fn attach(&self, engine: Handle) {
         *locked(&self.engine) = Some(engine);
@@ -87,7 +88,7 @@ impl Remote {
             .as_mut()
             .map(|engine| engine.command(RELOAD, by));
         let outcome = answered(asked);
-        // The old rules are freed here, on this thread, after the lock is released.
+        // This thread frees the old rules, after the lock is released.
         let spent = locked(&self.rules).take();
         drop(spent);
         outcome

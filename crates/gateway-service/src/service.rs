@@ -1,5 +1,5 @@
-//! [`GatewayService`]: the gateway as an application that carries out commands of other threads between two messages,
-//! and its counters.
+//! [`GatewayService`]: the gateway as an application that carries out commands of other threads between two messages.
+//! Also writes the gateway's counters.
 
 use fixwire_control::{COUNTS, FIGURES};
 use fixwire_gateway::Gateway;
@@ -38,13 +38,15 @@ impl GatewayService {
         Ok(Self { loaded, remote })
     }
 
-    /// The way from other threads to the gateway. Give [`Remote::attach`] a handle of the gateway's engine.
+    /// The remote by which other threads reach the gateway. Pass a handle of the gateway's engine to
+    /// [`Remote::attach`].
     #[must_use]
     pub fn remote(&self) -> Remote {
         self.remote.clone()
     }
 
-    /// The gateway and the file that it was loaded from. After a reload its tables are still those read at the start.
+    /// The gateway and the file from which it was loaded. After a reload, the tables are still those that were read at
+    /// the start.
     #[must_use]
     pub fn loaded(&self) -> &LoadedGateway {
         &self.loaded
