@@ -8,23 +8,23 @@ use fixwire_protocol::Secret;
 use crate::same;
 use crate::users::{Users, hash};
 
-/// Comparisons at once.
+/// Number of threads, and so of comparisons at the same time.
 const THREADS: usize = 2;
 
-/// Wakes those that wait for an answer; called from the threads.
+/// Wakes the thread that waits for an answer. The password threads call it.
 type WakeUp = Arc<dyn Fn() + Send + Sync>;
 
-/// Something to do for a user, elsewhere.
+/// A task for the password threads: to compare or to store the password of a user.
 pub struct Question {
     users: Arc<Users>,
     name: Vec<u8>,
     task: Task,
 }
 
-/// The work to do. Comparing changes nothing: whether the new password is stored is decided when
-/// nothing else keeps the Logon from being accepted.
+/// The work to do. A comparison changes nothing. A new password is stored by a second question, when nothing else
+/// prevents that the Logon is accepted.
 enum Task {
-    /// Compares the password; the other is NewPassword(925).
+    /// Compares the password. The second secret is NewPassword(925).
     Compare(Secret, Option<Secret>),
     /// Stores the hash of a new password.
     Store(String),
@@ -32,21 +32,21 @@ enum Task {
 
 /// The answer to a [`Question`].
 pub enum PasswordAnswer {
-    /// The password is right, and so is what is stored.
+    /// The password is right; for a question that stores a new password, the new password is stored.
     Right,
     /// The password is wrong, or the user unknown.
     Wrong,
-    /// The password is right, and this stores the new one.
+    /// The password is right. The question stores the new password.
     Renews(Question),
     /// The password is right, but the new one could not be stored.
     NotChanged,
-    /// The password is right, but has to be changed: there is no new one, or it is the same.
+    /// The password is right, but must be changed. The Logon has no new password, or the new one equals the old one.
     MustChange,
 }
 
 impl Question {
-    /// Whether this is the password of a user. When there is a new one, the answer to the right password is
-    /// the question that stores it.
+    /// Asks whether this is the password of a user. If the password is right and there is a new one, the answer is the
+    /// question that stores the new one.
     #[must_use]
     pub fn compare(users: &Arc<Users>, name: &[u8], password: &[u8], new: Option<&[u8]>) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Question {
     }
 }
 
-/// The threads that compare, and store. They end when this is dropped.
+/// The threads that compare and store passwords. The threads end when the checker is dropped.
 pub struct Checker {
     questions: SyncSender<(u64, Question)>,
     answers: Receiver<(u64, PasswordAnswer)>,
@@ -93,7 +93,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Starts the threads; at most `waiting` questions wait for them.
+    /// Starts the threads. At most `waiting` questions can wait for a thread.
     #[must_use]
     pub fn start(waiting: usize, wake_up: &WakeUp) -> Self {
         let (questions, queue) = sync_channel(waiting);
@@ -103,7 +103,8 @@ impl Checker {
             let (queue, answer, wake_up) =
                 (Arc::clone(&queue), answer.clone(), Arc::clone(wake_up));
             let compare = move || compare(&queue, &answer, &wake_up);
-            // Without a thread there is no answer, and a waiting connection is closed when its time is over.
+            // If no thread can be started, there is no answer, and the waiting connection is closed when its time is
+            // over.
             let _ = fixwire_threads::spawn("fixwire-password", compare);
         }
         Self {
@@ -114,7 +115,8 @@ impl Checker {
         }
     }
 
-    /// Asks. Answers the ticket that is returned with the answer; `None` when too many wait already.
+    /// Queues a question. Returns the ticket with which the answer will be returned; `None` when too many questions are
+    /// waiting.
     pub fn ask(&mut self, question: Question) -> Option<u64> {
         let ticket = self.tickets + 1;
         self.questions.try_send((ticket, question)).ok()?;
@@ -123,7 +125,7 @@ impl Checker {
         Some(ticket)
     }
 
-    /// The next answer with its ticket, if available.
+    /// The next answer with its ticket; `None` if there is no answer yet.
     #[inline]
     pub fn answer(&mut self) -> Option<(u64, PasswordAnswer)> {
         if self.open == 0 {

@@ -1,4 +1,4 @@
-//! The password files of an engine, which it reads again when an operator asks for it.
+//! The password files of an engine. The engine reads them again when an operator requests it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ impl PasswordFiles {
         Self(files)
     }
 
-    /// Looks whether each file can be read and has no mistake.
+    /// Checks that each file can be read and has no mistake.
     ///
     /// # Errors
     ///
-    /// The first file that has one.
+    /// The first file that cannot be read or has a mistake.
     pub fn check(&self) -> Result<(), (PathBuf, UsersError)> {
         for path in self.0.iter().filter_map(|users| users.file()) {
             Users::read(path).map_err(|error| (path.to_owned(), error))?;
@@ -33,13 +33,13 @@ impl PasswordFiles {
         Ok(())
     }
 
-    /// Reads each file again: from now on exactly the listed users may log on, with their passwords. Users who are
+    /// Reads each file again. From then on, only the listed users may log on, with the listed passwords. Users who are
     /// logged on stay logged on. Returns the changes in each file.
     ///
     /// # Errors
     ///
-    /// The first file that cannot be read or has a mistake. Then the users of no file have changed, unless a file
-    /// changed in between.
+    /// The first file that cannot be read or has a mistake. The users of no file have changed then, unless a file was
+    /// changed between its check and its reading.
     pub fn read_again(&self) -> Result<Vec<UsersChange>, (PathBuf, UsersError)> {
         self.check()?;
         let files = self.0.iter();

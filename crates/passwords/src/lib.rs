@@ -1,7 +1,7 @@
-//! Passwords: stored as argon2id hashes, verified by separate threads.
+//! Passwords, stored as argon2id hashes. Separate threads verify them.
 //!
-//! A comparison takes milliseconds and megabytes on purpose, so it never runs on the thread that asks, and
-//! never more than two run at once. An unknown user costs the same.
+//! A comparison takes milliseconds and megabytes on purpose. So it never runs on the thread that needs the result, and
+//! at most two comparisons run at the same time. The comparison for an unknown user costs the same.
 //!
 //! ```text
 //! # a password file, mode 0600: one user a line, `fixwire hash-password` makes the second part
@@ -19,7 +19,7 @@ pub use checker::{Checker, PasswordAnswer, Question};
 pub use files::PasswordFiles;
 pub use users::{Users, UsersChange, UsersError, hash};
 
-/// Whether two texts are the same, in a time that depends on their lengths only.
+/// Whether two texts are equal. The time for this depends only on the lengths of the texts.
 #[must_use]
 pub fn same(a: &[u8], b: &[u8]) -> bool {
     let differences = a.iter().zip(b).fold(0, |sum, (a, b)| sum | (a ^ b));

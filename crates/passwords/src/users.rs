@@ -13,58 +13,58 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Argon2, Params};
 use fixwire_sys::regular;
 
-/// Least memory of a hash, KiB. OWASP Password Storage Cheat Sheet, argon2id.
+/// Minimum memory of a hash, in KiB. Source: OWASP Password Storage Cheat Sheet, argon2id.
 const LEAST_MEMORY: u32 = 19_456;
-/// Least passes over it.
+/// Minimum number of passes over the memory.
 const LEAST_PASSES: u32 = 2;
-/// Most memory that one comparison may take, KiB.
+/// Maximum memory of one comparison, in KiB.
 const MOST_MEMORY: u32 = 1 << 20;
-/// Most passes.
+/// Maximum number of passes.
 const MOST_PASSES: u32 = 64;
-/// Longest password file, bytes.
+/// Maximum length of a password file, in bytes.
 const LONGEST_FILE: u64 = 16 << 20;
-/// Longest password that a Logon may change to, bytes.
+/// Maximum length of a new password in a Logon, in bytes.
 const LONGEST_PASSWORD: usize = 1024;
 
-/// In front of a hash: the password has to be changed by the next Logon.
+/// Prefix of a hash whose password must be changed by the next Logon.
 const CHANGE: &str = "change:";
 
-/// The secret that a user proves to know.
+/// The hash of a user's password.
 #[derive(Clone, Eq, PartialEq)]
 struct KnownPassword {
     hash: String,
-    /// The password is only accepted in a Logon that changes it.
+    /// Whether the password is accepted only in a Logon that changes it.
     must_change: bool,
 }
 
 /// The passwords by user.
 type Hashes = BTreeMap<Vec<u8>, KnownPassword>;
 
-/// Who may log on to a session, with the hash of the password of each.
+/// The users who may log on to a session, each with the hash of a password.
 pub struct Users {
     known: Mutex<Known>,
-    /// Where a changed password is kept.
+    /// The file in which a changed password is stored.
     file: Option<PathBuf>,
 }
 
 struct Known {
     hashes: Hashes,
-    /// The text of the file that these are of.
+    /// The text of the file from which the hashes were read.
     text: String,
 }
 
-/// How the users of a file differ from those before it was read again.
+/// How the users of a file changed when the file was read again.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UsersChange {
     /// The file.
     pub file: PathBuf,
-    /// Number of users that it lists.
+    /// Number of users that the file lists.
     pub users: usize,
-    /// Users that it did not list before.
+    /// Number of users that the file did not list before.
     pub added: usize,
-    /// Users whose line differs.
+    /// Number of users whose line has changed.
     pub changed: usize,
-    /// Users that it lists no more.
+    /// Number of users that the file no longer lists.
     pub removed: usize,
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for UsersChange {
     }
 }
 
-/// Why users cannot be had.
+/// Why the users of a file cannot be used.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum UsersError {
@@ -98,13 +98,14 @@ pub enum UsersError {
     Twice(String),
     /// The hash of this user is not a PHC string of argon2id.
     NotAHash(String),
-    /// The hash of this user is too cheap to guess, or costs too much: memory in KiB and passes.
+    /// The hash of this user is too weak, or its comparison costs too much. The values are the memory in KiB and the
+    /// number of passes.
     Cost(String, u32, u32),
     /// The file cannot be read.
     Io(String),
-    /// The line, counted from 1, asks for a change of the password and names no user.
+    /// The line, counted from 1, requires a change of the password but names no user.
     Nobody(usize),
-    /// Others than its owner may read or write the file.
+    /// Users other than the owner may read or write the file. The value is the mode.
     Exposed(u32),
 }
 
@@ -143,7 +144,7 @@ impl fmt::Display for UsersError {
 impl std::error::Error for UsersError {}
 
 impl Known {
-    /// Those of a file.
+    /// Reads the users of a file.
     fn read(path: &Path) -> Result<Self, UsersError> {
         let io = |error: io::Error| UsersError::Io(error.to_string());
         let file = regular::open(path).map_err(io)?;
@@ -184,11 +185,11 @@ impl Known {
 }
 
 impl Users {
-    /// One user. An empty name matches any Username(553), and a missing one.
+    /// A single user. An empty name matches any Username(553), and a Logon without one.
     ///
     /// # Errors
     ///
-    /// A hash that is not an argon2id PHC string, or one that is too cheap.
+    /// The hash is not an argon2id PHC string, or is too weak.
     pub fn one(name: &[u8], hash: &str) -> Result<Self, UsersError> {
         check_hash(name, hash)?;
         let known = KnownPassword {
@@ -204,12 +205,12 @@ impl Users {
         })
     }
 
-    /// The users of a file. A NewPassword(925) of a Logon is written back to it, whatever the file contains then:
-    /// sessions with one file share one of these.
+    /// The users of a file. A NewPassword(925) of a Logon is written to the file, after its present content is read.
+    /// Sessions with the same file must share one `Users`.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read or that others may read, or a line that is not a user with a hash.
+    /// The file cannot be read, users other than its owner may read it, or a line is not a user with a hash.
     pub fn read(path: &Path) -> Result<Self, UsersError> {
         Ok(Self {
             known: Mutex::new(Known::read(path)?),
@@ -221,12 +222,12 @@ impl Users {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file; `None` for a user of the settings.
+    /// The file of the users; `None` for a user in the settings.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// Takes the users that the file has now. Who is logged on stays so.
+    /// Replaces the users by those that the file has now. A user who is logged on stays logged on.
     pub(crate) fn take(&self, file: &Path) -> Result<UsersChange, UsersError> {
         let mut known = self.known();
         let new = Known::read(file)?;
@@ -245,7 +246,7 @@ impl Users {
             removed: before.len() - kept,
         })
     }
-    /// Compares; takes the same time whether the user exists or not.
+    /// Whether a password is right. The comparison takes the same time whether or not the user exists.
     pub(crate) fn check(&self, name: &[u8], password: &[u8]) -> bool {
         let (hash, known) = {
             let hashes = &self.known().hashes;
@@ -262,15 +263,17 @@ impl Users {
         matches & known
     }
 
-    /// Whether the password of a user is good only for a Logon that changes it.
+    /// Whether a user's password is accepted only in a Logon that changes it.
     pub(crate) fn must_change(&self, name: &[u8]) -> bool {
         let known = self.known();
         known.hashes.get(name).is_some_and(|it| it.must_change)
     }
 
-    /// Gives a user the hash of a new password, which need not be changed: first in the file, then here. The
-    /// file is replaced as a whole. When it was edited since it was read, what it says now counts: a user whose line
-    /// was removed or replaced gets no new password.
+    /// Stores the hash of a user's new password, which need not be changed again: first in the file, then in memory.
+    /// The whole file is replaced.
+    ///
+    /// If the file was edited after it was read, its present content counts. A user whose line was removed or replaced
+    /// gets no new password.
     pub(crate) fn change(&self, name: &[u8], hash: String) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Err(io::ErrorKind::Unsupported.into());
@@ -320,11 +323,11 @@ fn check_hash(name: &[u8], text: &str) -> Result<(), UsersError> {
     }
 }
 
-/// The argon2id hash of a password as a PHC string, with a salt of its own: 19 MiB, 2 passes.
+/// The argon2id hash of a password as a PHC string, with its own salt, 19 MiB of memory and 2 passes.
 ///
 /// # Errors
 ///
-/// When the system gives no random bytes, or the password is empty or longer than 1,024 bytes.
+/// The system gives no random bytes, or the password is empty or longer than 1,024 bytes.
 pub fn hash(password: &[u8]) -> io::Result<String> {
     if password.is_empty() || password.len() > LONGEST_PASSWORD {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -337,7 +340,8 @@ pub fn hash(password: &[u8]) -> io::Result<String> {
         .map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Writes a temporary file, syncs it and renames it: a reader sees the old or the new one. Returns its text.
+/// Writes a temporary file, syncs it and renames it, so that a reader sees either the old or the new file. Returns the
+/// text of the file.
 fn replace(path: &Path, hashes: &Hashes) -> io::Result<String> {
     let mut text = Vec::new();
     for (name, known) in hashes {
@@ -352,7 +356,7 @@ fn replace(path: &Path, hashes: &Hashes) -> io::Result<String> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
-    // What a kill has left behind.
+    // Removes the file that a killed process has left.
     let _ = fs::remove_file(&beside);
     let mut file = OpenOptions::new()
         .write(true)
