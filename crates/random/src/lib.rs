@@ -1,12 +1,12 @@
 //! Random numbers from a seed, so that a failure can be reproduced.
 //!
-//! Tests, simulated worlds and faults that happen by chance draw from [`Random`]; nothing else in the workspace
-//! generates random numbers.
+//! Tests, simulations and random faults take their numbers from [`Random`]. Nothing else in the workspace generates
+//! random numbers.
 #![no_std]
 #![forbid(unsafe_code)]
 
-/// A generator of random numbers: SplitMix64, good enough to choose moments and sizes. The same seed gives the same
-/// numbers.
+/// A generator of random numbers: SplitMix64, which is good enough to choose times and sizes. The same seed gives the
+/// same numbers.
 ///
 /// # Source
 ///
@@ -17,7 +17,7 @@ pub struct Random {
     kind: Kind,
 }
 
-/// Worlds are recorded with their generator: another one would give other worlds.
+/// The algorithm. A recorded simulation keeps its algorithm, because another one would give another simulation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     SplitMix,
@@ -27,31 +27,31 @@ enum Kind {
 }
 
 impl Random {
-    /// The generator for everything that is not recorded yet.
+    /// A generator for every new use.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self::of(seed, Kind::SplitMix)
     }
 
-    /// Xorshift64, which converts the messages of the gateway's recorded worlds; the seed is not 0.
+    /// Xorshift64, which converts the messages of the gateway's recorded simulations. The seed must not be 0.
     #[must_use]
     pub const fn xorshift(seed: u64) -> Self {
         Self::of(seed, Kind::Xorshift)
     }
 
-    /// Xorshift64*, which plays the recorded worlds of the OMS; the seed is not 0.
+    /// Xorshift64*, for the recorded simulations of the OMS. The seed must not be 0.
     #[must_use]
     pub const fn xorshift_star(seed: u64) -> Self {
         Self::of(seed, Kind::XorshiftStar)
     }
 
-    /// Knuth's linear congruential generator, which plays the recorded worlds of the exchange.
+    /// Knuth's linear congruential generator, for the recorded simulations of the exchange.
     #[must_use]
     pub const fn congruential(seed: u64) -> Self {
         Self::of(seed, Kind::Congruential)
     }
 
-    /// What the next numbers depend on, to be shown.
+    /// The state from which the next numbers follow, to be shown.
     #[must_use]
     pub const fn state(&self) -> u64 {
         self.state
@@ -61,7 +61,7 @@ impl Random {
         Self { state, kind }
     }
 
-    /// The next number. Those of the recorded generators are shorter than 64 bits.
+    /// The next number. The generators of recorded simulations give fewer than 64 bits.
     pub fn number(&mut self) -> u64 {
         let mut z = self.state;
         match self.kind {
@@ -98,12 +98,12 @@ impl Random {
         self.number().checked_rem(limit).unwrap_or(0)
     }
 
-    /// Whether something happens that does one time in `times`.
+    /// True in one of `times` cases on average.
     pub fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// A place in a list of so many; zero when it is empty.
+    /// An index in a list of `len` entries; zero for an empty list.
     pub fn place(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }
