@@ -1,4 +1,4 @@
-//! Ed25519: Binance.
+//! Signs Logons with Ed25519, for Binance.
 
 use std::fmt;
 
@@ -29,8 +29,10 @@ const KINDS: [(&[u8], &str); 5] = [
     (b"\x2a\x86\x48\xce\x38\x04\x01", "a DSA key"),
 ];
 
-/// Signs Logons with an Ed25519 key: MsgType, SenderCompID, TargetCompID, MsgSeqNum and SendingTime with SOH
-/// between them; the signature is in RawData(96), in base64. The API key belongs into Username(553), which is
+/// Signs Logons with an Ed25519 key.
+///
+/// The signed text is MsgType(35), SenderCompID(49), TargetCompID(56), MsgSeqNum(34) and SendingTime(52), with SOH
+/// between them. The signature is written into RawData(96), in base64. The API key must be in Username(553), which is
 /// not signed.
 ///
 /// # Source
@@ -51,7 +53,7 @@ impl Ed25519 {
     ///
     /// # Errors
     ///
-    /// [`KeyError`]: what the text has instead.
+    /// [`KeyError`], which says what the text has instead of such a key.
     pub fn from_pem(pem: &[u8]) -> Result<Self, KeyError> {
         let has = |text: &[u8]| pem.windows(text.len()).any(|part| part == text);
         if has(b"ENCRYPTED") {
@@ -68,7 +70,8 @@ impl Ed25519 {
             Err(_) => return Err(KeyError::NotPem),
         };
         let der = key.secret_pkcs8_der();
-        // Versions 1 and 2: with the public key, which is then compared, or without it.
+        // Version 2 includes the public key, which is then compared with the private key. Version 1 does not include
+        // it.
         Ed25519KeyPair::from_pkcs8_maybe_unchecked(der)
             .map(|key| Self { key })
             .map_err(|_| {
@@ -86,7 +89,7 @@ impl LogonSigner for Ed25519 {
     fn sign(&self, logon: &mut AdminOut<'_>) {
         let payload = joined(logon, &SIGNED, SOH);
         let signature = STANDARD.encode(self.key.sign(&payload));
-        // What is refused is reported by the engine.
+        // The engine reports a field that is refused.
         let _ = logon.data(tag::RAW_DATA_LENGTH, tag::RAW_DATA, signature.as_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! HMAC-SHA-256: Coinbase and CME.
+//! Signs Logons with HMAC-SHA-256, for Coinbase and CME.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use zeroize::Zeroizing;
 
 use crate::{KeyError, joined};
 
-/// The shortest secret, in bytes: less can be tried out.
+/// Minimum length of a secret, in bytes. A shorter one could be found by trying.
 const LEAST_SECRET: usize = 16;
 
-/// Reads secrets with padding and without.
+/// Accepts secrets with and without padding.
 const TOLERANT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 
@@ -29,9 +29,11 @@ const COINBASE: [Tag; 6] = [
     tag::PASSWORD,
 ];
 
-/// Signs Logons with the secret of an API key: SendingTime, MsgType, MsgSeqNum, SenderCompID, TargetCompID
-/// and Password with SOH between them, HMAC-SHA-256; the signature is in RawData(96), in base64. Password(554)
-/// is the passphrase of the API key, which is the SenderCompID.
+/// Signs Logons with the secret of an API key, by HMAC-SHA-256.
+///
+/// The signed text is SendingTime(52), MsgType(35), MsgSeqNum(34), SenderCompID(49), TargetCompID(56) and
+/// Password(554), with SOH between them. The signature is written into RawData(96), in base64. SenderCompID is the API
+/// key, and Password is the passphrase of the API key.
 ///
 /// # Source
 ///
@@ -63,12 +65,12 @@ impl LogonSigner for Coinbase {
     fn sign(&self, logon: &mut AdminOut<'_>) {
         let payload = joined(logon, &COINBASE, SOH);
         let signature = STANDARD.encode(sign(&self.key, &payload));
-        // What is refused is reported by the engine.
+        // The engine reports a field that is refused.
         let _ = logon.data(tag::RAW_DATA_LENGTH, tag::RAW_DATA, signature.as_bytes());
     }
 }
 
-/// The fields that CME requires to be signed, in this order: its canonical FIX message.
+/// The fields that CME requires to be signed, in this order. CME calls the signed text the canonical FIX message.
 const CME: [Tag; 11] = [
     tag::MSG_SEQ_NUM,
     tag::SENDER_COMP_ID,
@@ -82,13 +84,15 @@ const CME: [Tag; 11] = [
     tag::APPLICATION_SYSTEM_VERSION,
     tag::APPLICATION_SYSTEM_VENDOR,
 ];
-/// The only method there is, for EncryptedPasswordMethod(1400).
+/// The only value of EncryptedPasswordMethod(1400).
 const METHOD: &[u8] = b"CME-1-SHA-256";
 
-/// Signs Logons with a secure key pair of CME Globex: MsgSeqNum, SenderCompID, SenderSubID, SendingTime,
-/// TargetSubID, HeartBtInt, SenderLocationID, LastMsgSeqNumProcessed and tags 1603, 1604 and 1605 with line
-/// ends between them, HMAC-SHA-256. The access key ID is in EncodedText(355), the signature, in base64url
-/// without padding, in EncryptedPassword(1402), and EncryptedPasswordMethod(1400) names the method.
+/// Signs Logons with a secure key pair of CME Globex, by HMAC-SHA-256.
+///
+/// The signed text is MsgSeqNum(34), SenderCompID(49), SenderSubID(50), SendingTime(52), TargetSubID(57),
+/// HeartBtInt(108), SenderLocationID(142), LastMsgSeqNumProcessed(369) and tags 1603, 1604 and 1605, with line ends
+/// between them. The access key ID is written into EncodedText(355), and the signature into EncryptedPassword(1402), in
+/// base64url without padding. EncryptedPasswordMethod(1400) names the method.
 ///
 /// # Source
 ///
@@ -126,7 +130,7 @@ impl LogonSigner for Cme {
     fn sign(&self, logon: &mut AdminOut<'_>) {
         let payload = joined(logon, &CME, b'\n');
         let signature = URL_SAFE_NO_PAD.encode(sign(&self.key, &payload));
-        // What is refused is reported by the engine.
+        // The engine reports a field that is refused.
         let _ = logon.data(
             tag::ENCODED_TEXT_LEN,
             tag::ENCODED_TEXT,

@@ -1,41 +1,41 @@
-//! Errors of key files, with what to do about them.
+//! Errors of key files. Each error says what to do.
 
 use std::fmt;
 
-/// Why a key cannot be used. The sentences say what to do, and never show a key.
+/// Why a key cannot be used. The texts say what to do, and never show a key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The file cannot be read.
     Io(String),
-    /// Others than its owner may read the file: its mode.
+    /// Users other than the owner may read the file. The value is the mode of the file.
     Exposed(u32),
-    /// The file has nothing but blanks.
+    /// The file is empty, or has only blanks.
     Empty,
-    /// The file has more bytes than this.
+    /// The file is longer than this maximum, in bytes.
     TooLong(u64),
     /// The file has no private key in PEM.
     NotPem,
     /// The key is encrypted with a password.
     Encrypted,
-    /// There is a public key or a certificate only.
+    /// The text has only a public key or a certificate.
     Public,
-    /// The key is of another kind: this one.
+    /// The key is of another kind, which the value names.
     NotEd25519(&'static str),
-    /// The key cannot be read, or its public key is not its own.
+    /// The key cannot be read, or the public key in it does not belong to it.
     Damaged,
-    /// The file has not the lines of its recipe.
+    /// The file does not have the lines that its signature scheme requires.
     Lines {
-        /// Which lines are needed.
+        /// The required lines.
         wanted: &'static str,
-        /// How many there are.
+        /// The number of lines in the file.
         found: usize,
     },
     /// The secret is not in this form of base64.
     NotBase64(&'static str),
-    /// The secret is too short; its length in bytes.
+    /// The secret is too short. The value is the length of the secret in bytes.
     ShortSecret(usize),
-    /// The access key ID has other characters than printable ASCII, or is empty.
+    /// The access key ID is empty, or has characters other than printable ASCII.
     AccessKeyId,
 }
 

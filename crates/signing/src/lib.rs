@@ -1,7 +1,7 @@
 //! Signatures of Logons, as venues require them.
 //!
-//! A recipe takes values of a Logon as they will be sent, MsgSeqNum and SendingTime among them, signs them with
-//! a key, and writes the signature into the Logon:
+//! A signature scheme takes values of a Logon as they will be sent, including MsgSeqNum(34) and SendingTime(52), signs
+//! them with a key, and writes the signature into the Logon:
 //!
 //! | recipe | values | key | signature |
 //! | --- | --- | --- | --- |
@@ -9,8 +9,8 @@
 //! | [`Coinbase`] | 52, 35, 34, 49, 56, 554, with SOH between | HMAC-SHA-256 | base64 in RawData(96) |
 //! | [`Cme`] | 34, 49, 50, 52, 57, 108, 142, 369, 1603, 1604, 1605, with line ends between | HMAC-SHA-256 | base64url in EncryptedPassword(1402) |
 //!
-//! Each is a [`LogonSigner`](fixwire_protocol::LogonSigner), for a session's configuration, and can be called
-//! in [`Application::on_admin_out`](fixwire_protocol::Application::on_admin_out) too:
+//! Each scheme is a [`LogonSigner`](fixwire_protocol::LogonSigner) for the configuration of a session. A program can
+//! also call it in [`Application::on_admin_out`](fixwire_protocol::Application::on_admin_out):
 //!
 //! ```
 //! use fixwire_protocol::{AdminOut, Application, LogonSigner, Message, Now, Outbox, Refusal, SessionId};
@@ -32,7 +32,7 @@
 //! }
 //! ```
 //!
-//! [`LogonSignature`] is any of them, by its name in settings and a key file.
+//! [`LogonSignature`] is any of the schemes, selected by its name in the settings, with a key file.
 #![forbid(unsafe_code)]
 
 mod ed25519;
@@ -48,7 +48,7 @@ pub use logon_signature::LogonSignature;
 use fixwire_protocol::{AdminOut, Tag};
 use zeroize::Zeroizing;
 
-/// The values of these fields, with a separator between them. A field that is missing has an empty one.
+/// The values of these fields, with a separator between them. A missing field counts as an empty value.
 fn joined(logon: &AdminOut<'_>, tags: &[Tag], separator: u8) -> Zeroizing<Vec<u8>> {
     let values: Vec<&[u8]> = tags
         .iter()

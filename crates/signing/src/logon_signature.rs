@@ -10,10 +10,10 @@ use zeroize::Zeroizing;
 
 use crate::{Cme, Coinbase, Ed25519, KeyError};
 
-/// The longest key file. An RSA key of 16,384 bits, which is refused by its kind, is shorter.
+/// Maximum length of a key file. An RSA key of 16,384 bits is shorter, so that it is refused because of its kind.
 const LONGEST_FILE: u64 = 16 << 10;
 
-/// One of the recipes, with its key.
+/// One of the signature schemes, with its key.
 #[derive(Debug)]
 pub enum LogonSignature {
     /// See [`Ed25519`].
@@ -25,15 +25,15 @@ pub enum LogonSignature {
 }
 
 impl LogonSignature {
-    /// The names of the recipes.
+    /// The names of the signature schemes.
     pub const NAMES: [&str; 3] = ["ed25519", "coinbase", "cme"];
 
-    /// Reads the key file of the recipe of this name. Others than its owner must not be allowed to read it.
-    /// `None` for an unknown recipe.
+    /// Reads the key file of the signature scheme with this name; `None` for an unknown name. Users other than the
+    /// owner must not be allowed to read the file.
     ///
     /// # Errors
     ///
-    /// [`KeyError`]: what is wrong with the file.
+    /// [`KeyError`], which says what is wrong with the file.
     pub fn read(recipe: &str, path: &Path) -> Option<Result<Self, KeyError>> {
         let text = match read_file(path) {
             Ok(text) => text,
@@ -42,18 +42,17 @@ impl LogonSignature {
         Self::parse(recipe, &text)
     }
 
-    /// The same for the content of the file: a PEM text for `ed25519`, one line with the secret for
-    /// `coinbase`, two lines with the access key ID and the secret key for `cme`. `None` for an unknown
-    /// recipe.
+    /// Reads the content of a key file: a PEM text for `ed25519`, one line with the secret for `coinbase`, two lines
+    /// with the access key ID and the secret key for `cme`. `None` for an unknown name.
     ///
     /// # Errors
     ///
-    /// [`KeyError`]: what is wrong with it.
+    /// [`KeyError`], which says what is wrong with the text.
     pub fn parse(recipe: &str, text: &[u8]) -> Option<Result<Self, KeyError>> {
         if !Self::NAMES.contains(&recipe) {
             return None;
         }
-        // Some editors begin a file with it.
+        // Some editors begin a file with a byte order mark.
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let text = text.trim_ascii();
         if text.is_empty() {
@@ -95,7 +94,7 @@ fn read_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     if facts.mode() & 0o077 != 0 {
         return Err(KeyError::Exposed(facts.mode()));
     }
-    // Its memory is not moved while it is read.
+    // The buffer is never moved, so that no copy of the key is left in memory.
     let mut text = Zeroizing::new(Vec::with_capacity(LONGEST_FILE as usize + 1));
     file.take(LONGEST_FILE + 1)
         .read_to_end(&mut text)
