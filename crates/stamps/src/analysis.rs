@@ -1,8 +1,8 @@
 //! Evaluates stamps: the summary in the form published for f9omstw, and the number of transactions completed in each
 //! millisecond.
 //!
-//! Percentile p of n sorted values is the one at index floor(n * p), as published. T1 is when the message was
-//! found, T2 when the resulting messages were written.
+//! Percentile p of n sorted values is the value at index floor(n * p), as in the published results. T1 is the time when
+//! the message was found, T2 the time when the resulting messages were written.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -26,13 +26,14 @@ const DASHES: &str =
 /// The value at floor(n * p) of sorted values; `None` when the list is empty.
 #[must_use]
 pub fn percentile<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
-    // A product just below a whole number is that number: 0.9 of 10 is the place 9.
+    // A product just below a whole number counts as that number: the index for 0.9 of 10 is 9.
     let place = (sorted.len() as f64 * p + 1e-9).floor() as usize;
     sorted.get(place.min(sorted.len().wrapping_sub(1))).copied()
 }
 
-/// Writes the summary of the stamps of this file: a block for each kind of request and for each group (the part of
-/// ClOrdID before ':'), and one for each kind of venue report. Then the groups as percentiles of an HdrHistogram.
+/// Writes the summary of the stamps of this file. It has a block for each kind of request, for each group (the part of
+/// ClOrdID(11) before ':'), and for each kind of venue report. After the blocks it has the percentiles of the groups,
+/// from an HdrHistogram.
 ///
 /// # Errors
 ///
@@ -97,7 +98,7 @@ fn block(name: &str, stamps: &[&Stamp], is_group: bool, to: &mut impl Write) -> 
     writeln!(to, "{name}")?;
     counts(stamps, &FirstState::OF_REQUESTS, to)?;
     let all: Vec<[i64; 3]> = stamps.iter().map(|it| times(it)).collect();
-    // A difference needs both times.
+    // A difference is computed only if both times are known.
     let between = |from: usize, until: usize| -> Vec<i64> {
         let both = all.iter().filter(|it| it[from] > 0 && it[until] > 0);
         both.map(|it| it[until] - it[from]).collect()
@@ -115,7 +116,8 @@ fn block(name: &str, stamps: &[&Stamp], is_group: bool, to: &mut impl Write) -> 
     writeln!(to, "{DASHES}")
 }
 
-/// T3 is when the report was found, T4 when the client's was written.
+/// The block for a kind of report. T3 is the time when the report was found, T4 the time when the client's report was
+/// written.
 fn report_block(name: &str, stamps: &[&Stamp], to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{name}")?;
     counts(stamps, &FirstState::OF_REPORTS, to)?;
@@ -242,7 +244,7 @@ pub struct Throughput {
     pub rows: BTreeMap<u64, u64>,
     /// Total number of transactions.
     pub transactions: u64,
-    /// From the first to the last, nanoseconds.
+    /// Time from the first transaction to the last, in nanoseconds.
     pub span: u64,
 }
 
@@ -262,14 +264,15 @@ impl Throughput {
     /// Percent of the milliseconds that had from `least` to `most` transactions.
     #[must_use]
     pub fn share(&self, least: u64, most: u64) -> f64 {
-        // As floats: the counts of a result file may have any size.
+        // The counts are added as floats, because the counts of a result file may have any size.
         let all: f64 = self.rows.values().map(|count| *count as f64).sum();
         let some = self.rows.range(least..=most);
         let some = some.fold(0.0, |sum, (_, count)| sum + *count as f64);
         100.0 * some / all.max(1.0)
     }
 
-    /// Writes the histogram: transactions in a millisecond, how many milliseconds, their share.
+    /// Writes the histogram. A row has a number of transactions in a millisecond, the number of milliseconds with it,
+    /// and the share of these.
     ///
     /// # Errors
     ///
@@ -294,19 +297,20 @@ impl Throughput {
 #[derive(Clone, Debug, Default)]
 pub struct ThroughputCounter {
     found: Throughput,
-    /// Times of the first transaction received, of the earliest, and of the latest; `None` before the first
+    /// Times of the first transaction that arrived, of the earliest, and of the latest; `None` before the first
     /// transaction.
     span: Option<[u64; 3]>,
-    /// Transactions of the newest milliseconds, by their distance from the first one kept.
+    /// Transactions in each of the newest milliseconds. The key is the distance from the first millisecond that was
+    /// counted.
     newest: BTreeMap<i64, u64>,
-    /// Milliseconds up to this one are already in the rows; `None` when no millisecond is.
+    /// The last millisecond that is already in the rows; `None` when no millisecond is.
     counted_to: Option<i64>,
     busy: u64,
     late: u64,
 }
 
 impl ThroughputCounter {
-    /// Number of milliseconds kept, so that transactions may arrive out of order.
+    /// Number of milliseconds that are kept, so that transactions may arrive out of order.
     pub const REACH: usize = 100_000;
 
     /// Counts a transaction completed at this time, nanoseconds.

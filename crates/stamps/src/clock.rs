@@ -2,9 +2,9 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Counts nanoseconds since it was started, and keeps the wall time of its start.
+/// Counts nanoseconds since its start, and keeps the wall time of the start.
 ///
-/// Both ends of a measurement read the same clock, so that a start time can travel in a ClOrdID.
+/// Both ends of a measurement read the same clock, so that the start time can be sent in a ClOrdID(11).
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     started: Instant,
@@ -12,7 +12,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Starts at one: zero is never a reading.
+    /// Starts a clock. The first reading is 1, since 0 is no reading.
     pub fn start() -> Self {
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -35,7 +35,7 @@ impl Clock {
         self.wall + reading
     }
 
-    /// The reading in a ClOrdID; `None` when it is older than this clock.
+    /// The reading that a ClOrdID(11) has; `None` when it is from before the start of this clock.
     #[inline]
     pub fn from_wall(&self, wall: u64) -> Option<u64> {
         wall.checked_sub(self.wall)

@@ -6,9 +6,9 @@
 //! 17|17|8|Reported|0|1787319000123689000|1787319000123689100|1787319000123690000|1787319000123692000
 //! ```
 //!
-//! Times are nanoseconds since 1970, 0 for a missing time. The times of a report (8, 9) are T3(read), T3(found),
-//! T4(journalled) and T4(written). Order is the order number of the OMS, 0 if unknown. The first line identifies the
-//! version; each start of the OMS appends.
+//! Times are nanoseconds since 1970; a missing time is 0. The times of a report (8, 9) are T3(read), T3(found),
+//! T4(journalled) and T4(written). Order is the order number of the OMS; an unknown one is 0. The first line identifies
+//! the version of the file. Each start of the OMS appends to the file.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufWriter, Read, Seek, SeekFrom, Write};
@@ -25,10 +25,10 @@ pub const HEAD: &str =
     "Order|ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)";
 /// Polling interval of the thread.
 const LOOK: Duration = Duration::from_millis(20);
-/// Size of the first read at the end that searches for the last line, bytes.
+/// Number of bytes that the first search for the last line reads, from the end of the file.
 const FIRST_LOOK: u64 = 2048;
 
-/// A file that is being written. The file is complete once the host and, after it, this value are dropped.
+/// A file that is being written. The file is complete once first the host and then this value are dropped.
 #[derive(Debug)]
 pub struct StampsFile {
     stamps: Arc<Stamps>,
@@ -38,12 +38,12 @@ pub struct StampsFile {
 }
 
 impl StampsFile {
-    /// Opens or creates the file and starts the thread, which appends. Cuts off an unfinished last line, as a killed
-    /// process leaves it. A write error ends the thread: `fault` receives it, and no order waits.
+    /// Opens or creates the file, and starts the thread that appends to it. Cuts off an incomplete last line, which a
+    /// killed process may have left. A write error ends the thread; `fault` receives the error, and no order waits.
     ///
     /// # Errors
     ///
-    /// The file cannot be opened, another process writes it, or it is not a stamps file; or the thread cannot be
+    /// The file cannot be opened, another process writes it, or it is not a stamps file. Also when the thread cannot be
     /// started.
     pub fn start(
         path: &Path,
@@ -130,7 +130,8 @@ impl From<io::Error> for StampsFileError {
     }
 }
 
-/// Opens a file to append to, with its header and without an unfinished last line; returns the number of bytes cut off.
+/// Opens a file to append to it. Writes a missing header and cuts off an incomplete last line; returns the number of
+/// bytes cut off.
 fn open(path: &Path) -> Result<(File, u64), StampsFileError> {
     let mut options = OpenOptions::new();
     let mut file = options.read(true).append(true).create(true).open(path)?;
@@ -153,7 +154,7 @@ fn open(path: &Path) -> Result<(File, u64), StampsFileError> {
     Ok((file, len - whole))
 }
 
-/// A file begins with the header, or contains only a part of it.
+/// Checks that a file begins with the header, or contains only a part of it.
 fn check_head(file: &File) -> Result<(), StampsFileError> {
     let head = [HEAD.as_bytes(), b"\n"].concat();
     let mut found = Vec::new();
@@ -171,7 +172,8 @@ fn check_head(file: &File) -> Result<(), StampsFileError> {
 fn check_tail(file: &mut File, len: u64) -> Result<u64, StampsFileError> {
     let ends = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'\n');
     let (mut tail, mut from) = (Vec::new(), len);
-    // These bytes contain the last complete line if a line ends before it, or the file begins here.
+    // The loop ends when these bytes have the end of another line before the last complete line, or begin at the start
+    // of the file.
     let (begins, last) = loop {
         let last = ends(&tail);
         match last.map(|last| (ends(&tail[..last]), last)) {
@@ -199,7 +201,7 @@ fn check_tail(file: &mut File, len: u64) -> Result<u64, StampsFileError> {
 fn write_until(to: &mut impl Write, stamps: &Stamps, ends: &AtomicBool) -> io::Result<()> {
     let mut taken = Vec::new();
     loop {
-        // Checked first: stamps stored before the end are still taken.
+        // This is read first, so that stamps stored before the end are still taken.
         let is_last = ends.load(Ordering::Acquire);
         let lost = stamps.take(&mut taken);
         if lost > 0 {
@@ -262,12 +264,12 @@ impl std::error::Error for StampsError {}
 
 const WRONG_HEAD: &str = "the first line is not that of a stamps file of this version";
 
-/// Reads a stamps file: all stamps, or those of one order. Skips an unfinished last line: it is being written, or a
-/// killed process left it.
+/// Reads a stamps file: all stamps, or the stamps of one order. Skips an incomplete last line, which is being written
+/// or which a killed process has left.
 ///
 /// # Errors
 ///
-/// When reading `from` fails, or its first invalid line as a [`StampsError`] in an [`io::Error`].
+/// Reading `from` fails, or a line is invalid. For the first invalid line, the [`io::Error`] has a [`StampsError`].
 pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>> {
     let prefix = order.map(|order| format!("{order}|"));
     let (mut text, mut stamps) = (String::new(), Vec::new());

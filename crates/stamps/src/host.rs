@@ -1,4 +1,4 @@
-//! Time stamps of requests at the points of an OMS: a host that records them, wrapped around the system's host.
+//! Time stamps of requests in an OMS. A host that records them is wrapped around the system's host.
 //!
 //! ```text
 //!   T0  the client sent it          the field of its send time, else TransactTime(60)
@@ -59,7 +59,7 @@ struct Queue {
     waiting: VecDeque<(Written, Stamp)>,
 }
 
-/// A host that records when requests pass. On the operating system it costs about 150 ns per request.
+/// A host that records the times at which requests pass. On the operating system it costs about 150 ns per request.
 pub struct StampingHost<H> {
     host: H,
     clock: Clock,
@@ -70,7 +70,7 @@ pub struct StampingHost<H> {
     send_time: Tag,
     read: u64,
     found: u64,
-    /// The unwritten messages, alternately for sessions and links.
+    /// The unwritten messages. Queues for sessions and for links alternate.
     queues: Vec<Queue>,
     done: Vec<Stamp>,
     /// Whether something was read or written since the last poll.
@@ -80,11 +80,11 @@ pub struct StampingHost<H> {
 }
 
 impl<H: Host> StampingHost<H> {
-    /// Wraps `host`; with `answers`, also records venue reports. Has room for `room` stamps before it passes them to
-    /// `stamps` while busy.
+    /// Wraps `host`. With `answers`, the host also records venue reports. While busy, it keeps up to `room` stamps
+    /// before it passes them to `stamps`.
     pub fn new(host: H, clock: Clock, stamps: Arc<Stamps>, answers: bool, room: usize) -> Self {
         let nothing = Stamp::new(0, b"", FirstState::Queuing);
-        // Written once, so that there are no page faults later.
+        // The memory is written once, so that there are no page faults later.
         let mut done = vec![nothing; room.max(1)];
         done.clear();
         Self {
@@ -134,7 +134,8 @@ impl<H: Host> StampingHost<H> {
             &whole
         };
         loop {
-            // An OMS sends no frame so long that its length field looks like the start of a FIX message.
+            // The length field of a TMP frame could look like the start of a FIX message only in a frame longer than an
+            // OMS sends.
             let is_fix = rest.first() == Some(&b'8');
             let head = if is_fix {
                 head(rest)
@@ -178,7 +179,7 @@ impl<H: Host> StampingHost<H> {
             }
             None => self.end(stamp),
         }
-        // The next message counts as found only now: it had to wait for this one.
+        // The next message counts as found only now, because it had to wait for this message.
         self.found = self.now_wall();
     }
 
@@ -190,7 +191,7 @@ impl<H: Host> StampingHost<H> {
             return;
         };
         self.queues[index].conn = Some(conn);
-        // Earlier unwritten messages will never be sent unchanged.
+        // Unwritten messages before this one will never be sent unchanged.
         while let Some((first, mut stamp)) = self.queues[index].waiting.front().copied() {
             if first.seq > written.seq {
                 return;
@@ -199,7 +200,7 @@ impl<H: Host> StampingHost<H> {
             let is_found = first == written;
             if is_found {
                 stamp.written = at;
-                // Searched after the write, so as not to delay the write.
+                // The order number is searched after the write, so that the search does not delay the write.
                 if stamp.order == 0 {
                     stamp.order = match message.first() {
                         Some(b'8') => order(message),
@@ -324,7 +325,7 @@ impl<H: Host> HostAround for StampingHost<H> {
         if !self.stamps.is_off() {
             let at = self.now_wall();
             self.wrote(conn, &bytes[..count], at);
-            // Only now is the next message found.
+            // The next message counts as found only now, because it had to wait for this write.
             self.found = self.now_wall();
         }
         Ok(count)
@@ -389,7 +390,7 @@ impl<H: Host> HostAround for StampingHost<H> {
     }
 
     fn on_poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
-        // A spinning host lists its connections with or without data.
+        // A host that spins lists its connections with or without data.
         let is_idle = !std::mem::take(&mut self.is_busy);
         if (is_idle || wait.0 > 0) && !self.done.is_empty() {
             self.stamps.keep(&mut self.done);

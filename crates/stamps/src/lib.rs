@@ -1,5 +1,5 @@
-//! Time stamps of requests in an OMS, and figures of latencies: what the commands that measure a running engine
-//! share with the benchmarks.
+//! Time stamps of requests in an OMS, and latency figures. The commands that measure a running engine and the
+//! benchmarks share this crate.
 //!
 //! ```text
 //! clock     nanoseconds since a start, and since 1970

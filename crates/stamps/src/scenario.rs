@@ -1,7 +1,7 @@
 //! The order and the report of the published benchmark, as FIX 4.2 messages.
 //!
-//! Source: the round trip "NewOrderSingle out, ExecutionReport back" that was published for
-//! QuickFIX/J and Chronicle FIX (2016); the values are theirs.
+//! Source: the round trip "NewOrderSingle out, ExecutionReport back" that was published for QuickFIX/J and Chronicle
+//! FIX (2016). The field values are those of the publication.
 
 use fixwire_protocol::outbox::BodyError;
 use fixwire_protocol::{

@@ -1,11 +1,11 @@
-//! A stamp, and the buffer between the host that notes stamps and whoever reads them.
+//! A stamp, and the buffer between the host that records stamps and the thread that reads them.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The longest ClOrdID(11) of a stamp; longer ones are cut.
 const MAX_ID: usize = 40;
-/// Maximum number of waiting stamps: further ones are counted as lost.
+/// Maximum number of waiting stamps. Further stamps are only counted, as lost.
 const MOST_KEPT: usize = 4 << 20;
 
 /// First state of a request or a report.
@@ -58,11 +58,11 @@ impl FirstState {
     }
 }
 
-/// One message and its times, nanoseconds since 1970; 0 for a missing time.
+/// A message and its times, in nanoseconds since 1970; 0 for a missing time.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
-    /// MsgType(35): `D`, `F`, `G`, or `8` and `9` of a venue, whose T1 is T3 and whose T2 is T4. Over TMP `8` is R02, R32,
-    /// R22, or R03 of an order, `9` R03 of a change or cancel.
+    /// MsgType(35): `D`, `F` or `G` of a client; `8` or `9` of a venue, for which the times T1 and T2 are called T3 and
+    /// T4. Over TMP, `8` stands for R02, R32, R22, or R03 of an order, and `9` for R03 of a change or cancel.
     pub kind: u8,
     /// Order number of the OMS; 0 if unknown.
     pub order: u64,
@@ -70,13 +70,13 @@ pub struct Stamp {
     pub state: FirstState,
     id: [u8; MAX_ID],
     id_len: u8,
-    /// T0: the client sent it.
+    /// T0: the client sent the message.
     pub sent: u64,
-    /// T1: the read returned that had its last byte.
+    /// T1: the read that had the last byte of the message returned.
     pub read: u64,
-    /// T1: processing of the message before it was done, or there was no message before it.
+    /// T1: the OMS was free to process the message, because it had finished the message before it or there was none.
     pub found: u64,
-    /// T2: its record is committed.
+    /// T2: the record of the message is committed.
     pub journalled: u64,
     /// T2: the resulting messages are written.
     pub written: u64,
@@ -134,7 +134,8 @@ impl Stamps {
         self.off.load(Ordering::Relaxed)
     }
 
-    /// Takes the stamps, and the number lost since the last call. The host hands them over when idle.
+    /// Takes the stamps; returns the number of stamps lost since the last call. The host passes its stamps on when it
+    /// is idle.
     pub fn take(&self, into: &mut Vec<Stamp>) -> u64 {
         let Ok(mut kept) = self.kept.lock() else {
             return 0;

@@ -1,4 +1,4 @@
-//! Percentiles of a run, and how much they vary over the runs.
+//! Percentiles of a run, and their variation over several runs.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -101,10 +101,10 @@ pub fn micros(nanos: u64) -> String {
     }
 }
 
-/// How much a figure varies over the runs but for the first, percent: `100 (max - min) / (max + min / 2)`.
+/// The variation of a figure over all runs except the first, in percent: `100 (max - min) / (max + min / 2)`.
 ///
-/// `None` when fewer than two runs are left. The formula is that of the harness whose tables ours are
-/// compared with; it leaves the first run out, so that the columns mean the same.
+/// `None` when fewer than two runs are left. The formula is that of the harness whose tables ours are compared with.
+/// That harness also leaves the first run out, so that columns of both tables mean the same.
 pub fn variation(runs: &[u64]) -> Option<f64> {
     let runs = runs.get(1..)?;
     let (min, max) = (*runs.iter().min()? as f64, *runs.iter().max()? as f64);

@@ -1,4 +1,5 @@
-//! Reads the fields of TMP requests and reports that stamps need. Checks nothing: the engine and the link do that.
+//! Reads the fields of TMP requests and reports that stamps need. Checks nothing, because the engine and the link do
+//! that.
 
 use std::io::Write;
 
@@ -14,7 +15,7 @@ const SEQ_AT: usize = 2;
 const TYPE_AT: usize = 12;
 /// The length field counts neither itself nor the checksum.
 const LENGTH_ADDS: usize = 3;
-/// ord_id has the last seven digits of the number of a request; for a new order that is the order number.
+/// ord_id is the last seven digits of the number of a request. For a new order, that is the order number.
 const ORD_IDS: u64 = 10_000_000;
 
 /// The offsets of ExecType, ord_id and user_define in a message.
@@ -87,8 +88,8 @@ pub(super) fn order(frame: &[u8]) -> u64 {
     text.and_then(tmp_order_number).unwrap_or_default()
 }
 
-/// The stamp of a report without times: `8` for an execution and for the reject of an order, `9` for the reject of a
-/// change or cancel. Its id is the order's number and that of its request, as over FIX.
+/// The stamp of a report, without times. Its kind is `8` for an execution or the reject of an order, `9` for the reject
+/// of a change or cancel. Its id has the numbers of the order and of the request, as over FIX.
 pub(super) fn report(frame: &[u8], state: FirstState) -> Option<Stamp> {
     let code = code(frame);
     let places = places(code).filter(|_| !matches!(code, R01::CODE | R31::CODE))?;
