@@ -1,12 +1,12 @@
-//! SIGBUS handler: reports a mapped file that was truncated, then ends the process.
+//! SIGBUS handler. Reports a mapped file that was truncated, and ends the process.
 
 use std::io;
 use std::sync::OnceLock;
 
 static LINE: OnceLock<Vec<u8>> = OnceLock::new();
 
-/// From now on a SIGBUS writes this line to the standard error stream and ends the process with exit
-/// code 1. The first line stays.
+/// Makes a SIGBUS write this line to the standard error stream and end the process with exit code 1. If this is called
+/// again, the first line stays.
 ///
 /// # Errors
 ///
@@ -14,8 +14,8 @@ static LINE: OnceLock<Vec<u8>> = OnceLock::new();
 pub fn end_on_bus_error(line: String) -> io::Result<()> {
     LINE.get_or_init(|| line.into_bytes());
     let handler: extern "C" fn(libc::c_int) = tell_and_end;
-    // SAFETY: all zeros is a `sigaction` without flags and with an empty mask; the handler lives as long
-    // as the process and calls only what a signal handler may.
+    // SAFETY: all zeros is a `sigaction` without flags and with an empty mask. The handler lives as long as the
+    // process, and makes only calls that a signal handler may make.
     let result = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as libc::sighandler_t;
@@ -27,11 +27,11 @@ pub fn end_on_bus_error(line: String) -> io::Result<()> {
     }
 }
 
-/// Writes the line and ends: two calls that POSIX allows in a handler, and a load of an atomic.
+/// Writes the line and ends the process. It makes two calls that POSIX allows in a handler, and loads an atomic.
 extern "C" fn tell_and_end(_signal: libc::c_int) {
     let line = LINE.get().map_or(&[][..], Vec::as_slice);
-    // SAFETY: the line is never changed once the handler is installed, and `write` and `_exit` are safe in a
-    // signal handler.
+    // SAFETY: the line is not changed after the handler is installed, and `write` and `_exit` are safe in a signal
+    // handler.
     unsafe {
         libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len());
         libc::_exit(1)

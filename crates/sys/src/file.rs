@@ -8,13 +8,13 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Gives a file `len` bytes of zeros that are really on the disk, so that storing into them through
-/// a map cannot run out of space later.
+/// Gives a file `len` bytes of zeros for which disk space is allocated. So a later store through a map cannot run out
+/// of disk space.
 ///
 /// # Errors
 ///
-/// `ENOSPC` or `EDQUOT` when the disk is full, and what else `posix_fallocate` answers. The file may
-/// then have any length up to `len`.
+/// `ENOSPC` or `EDQUOT` when the disk is full, or another error of `posix_fallocate`. After an error, the file may have
+/// any length up to `len`.
 pub fn allocate(file: &File, len: u64) -> io::Result<()> {
     let len = libc::off_t::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
     loop {
@@ -28,7 +28,7 @@ pub fn allocate(file: &File, len: u64) -> io::Result<()> {
     }
 }
 
-/// Bytes that this process may still write to the file system of a path; a quota is not seen.
+/// Number of bytes that this process may still write to the file system of a path. A quota is not taken into account.
 ///
 /// # Errors
 ///
@@ -36,19 +36,19 @@ pub fn allocate(file: &File, len: u64) -> io::Result<()> {
 pub fn free_space(path: &Path) -> io::Result<u64> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     let mut facts = MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the path ends in a zero byte, and the call writes only to `facts`, which is as long as it has to be.
+    // SAFETY: the path ends in a zero byte, and the call writes only to `facts`, which has the required size.
     if unsafe { libc::statvfs(path.as_ptr(), facts.as_mut_ptr()) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call has succeeded, so it has written all of it.
+    // SAFETY: the call has succeeded, so it has written all of `facts`.
     let facts = unsafe { facts.assume_init() };
     Ok(facts.f_bavail * facts.f_frsize)
 }
 
-/// The user id this process acts as.
+/// The effective user id of this process.
 #[must_use]
 pub fn effective_user() -> u32 {
-    // SAFETY: `geteuid` takes nothing, touches no memory and always succeeds.
+    // SAFETY: `geteuid` has no arguments, touches no memory and always succeeds.
     unsafe { libc::geteuid() }
 }
 

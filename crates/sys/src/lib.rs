@@ -1,4 +1,4 @@
-//! All unsafe code of the project, and safe ways to open files.
+//! All unsafe code of the project, and functions that open files safely.
 
 mod bus_error;
 mod file;

@@ -6,36 +6,38 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Bytes that the processor moves at once.
+/// Number of bytes that the processor moves at once.
 const CACHE_LINE: usize = 64;
 
 /// Memory of fixed length, shared with a file or anonymous.
 ///
-/// One owner writes, through `&mut self`; what it stores in a file's map survives the end of the
-/// process at any instruction. Other processes may map the same file to read: they take a record's
-/// first word with acquire order, which [`Map::publish`] pairs with.
+/// One owner writes, through `&mut self`. Bytes stored in a file's map survive the end of the process at any
+/// instruction. Other processes may map the same file to read it. They read the first word of a record with acquire
+/// order, which matches the store of [`Map::publish`].
 ///
 /// # What the caller owes
 ///
-/// The file must not shrink while it is mapped (an access after its end is SIGBUS), nor be written
-/// by anyone else. The journal takes an exclusive lock on its directory for that.
+/// The file must not shrink while it is mapped, because an access after its end raises SIGBUS. No other process may
+/// write the file. The journal takes an exclusive lock on its directory for that.
 #[derive(Debug)]
 pub struct Map {
     memory: Arc<MmapRaw>,
     has_file: bool,
 }
 
-/// The pages of a file's map, for another thread.
+/// The pages of a file's map, to be released by another thread.
 #[derive(Debug)]
 pub struct FilePages(Arc<MmapRaw>);
 
 impl FilePages {
-    /// Takes the pages out of the page table of the process, all at once. Before the system writes a page that is in it
-    /// to the disk, it interrupts each processor on which the process runs: for a segment of 16 MiB 4,096 times. Bytes
-    /// stay as they are: who touches a page gets it again.
+    /// Removes all pages of the map from the page table of the process, at once.
+    ///
+    /// Before the system writes a page in the page table to the disk, it interrupts each processor on which the process
+    /// runs. For a segment of 16 MiB these are 4,096 interrupts. The bytes stay the same: a page returns to the page
+    /// table when it is accessed.
     pub fn release(&self) {
-        // SAFETY: the map is shared with a file, as only such a map has `FilePages`. So the system keeps what was
-        // stored, and nothing that reads or writes the map sees a difference.
+        // SAFETY: only a map that is shared with a file has `FilePages`. So the system keeps the stored bytes, and no
+        // reader or writer of the map sees a difference.
         let _ = unsafe { self.0.unchecked_advise(UncheckedAdvice::DontNeed) };
     }
 }
@@ -45,7 +47,7 @@ impl Map {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` when `len` is 0 or more than the file has; else what `mmap` answers.
+    /// `InvalidInput` when `len` is 0 or more than the length of the file; otherwise the error of `mmap`.
     pub fn file(file: &File, len: usize) -> io::Result<Self> {
         if len == 0 || file.metadata()?.len() < len as u64 {
             return Err(io::Error::new(
@@ -66,7 +68,7 @@ impl Map {
     /// The error of `mmap`.
     pub fn anonymous(len: usize) -> io::Result<Self> {
         let memory = MmapMut::map_anon(len)?;
-        // A hint: huge pages make the first touch of the ring cheap. It is as good without.
+        // This is only a hint. Huge pages make the first access to the ring cheap; without them the map works too.
         let _ = memory.advise(Advice::HugePage);
         Ok(Self {
             memory: Arc::new(memory.into()),
@@ -74,7 +76,7 @@ impl Map {
         })
     }
 
-    /// Its pages, when it is of a file.
+    /// The pages of the map; `None` for a map without a file.
     #[must_use]
     pub fn file_pages(&self) -> Option<FilePages> {
         self.has_file.then(|| FilePages(Arc::clone(&self.memory)))
@@ -83,9 +85,9 @@ impl Map {
     /// The whole map.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the map is readable and `len` long until `self` is dropped, and we change it only
-        // through `&mut self`, so nothing changes while the slice is borrowed. That no other process
-        // changes or shrinks the file is what the caller owes.
+        // SAFETY: the map is readable and `len` long until `self` is dropped. It is changed only through `&mut self`,
+        // so nothing changes while the slice is borrowed. The caller ensures that no other process changes or shrinks
+        // the file.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.memory.len()) }
     }
 
@@ -93,7 +95,7 @@ impl Map {
     ///
     /// # Panics
     ///
-    /// When they do not fit in the map: our bug.
+    /// Panics if the bytes do not fit into the map, which is a bug of the caller.
     #[inline]
     pub fn store(&mut self, at: usize, bytes: &[u8]) {
         assert!(
@@ -111,12 +113,12 @@ impl Map {
         }
     }
 
-    /// Stores one little-endian word after everything stored before it: a thread that reads the word with
-    /// acquire order sees those bytes too.
+    /// Stores one little-endian word after everything that was stored before. A thread that reads the word with acquire
+    /// order also sees those bytes.
     ///
     /// # Panics
     ///
-    /// When `at` is not a multiple of 4 inside the map: our bug.
+    /// Panics if `at` is not a multiple of 4 inside the map, which is a bug of the caller.
     #[inline]
     pub fn publish(&mut self, at: usize, word: u32) {
         assert!(
@@ -130,23 +132,23 @@ impl Map {
         place.store(word.to_le(), Ordering::Release);
     }
 
-    /// Makes the pages of a range writable now, so that storing there later does not fault.
+    /// Makes the pages of a range writable now, so that a later store to the range does not cause a page fault.
     ///
-    /// A hint: on kernels without `MADV_POPULATE_WRITE` (before Linux 5.14) nothing happens.
+    /// This is a hint: on kernels without `MADV_POPULATE_WRITE` (before Linux 5.14) it does nothing.
     pub fn prefault(&self, at: usize, len: usize) {
         self.populate(Advice::PopulateWrite, at, len);
     }
 
-    /// Whether touching a page also reads the pages after it. In a file that is only written these pages
-    /// must be zeroed, and a system that reads 8 MiB ahead takes 20 ms for that.
+    /// Sets whether an access to a page also reads the pages after it. In a file that is only written, those pages must
+    /// be zeroed, and a system that reads 8 MiB ahead takes 20 ms for that.
     ///
-    /// A hint; every map begins with it on.
+    /// This is a hint. For a new map, reading ahead is on.
     pub fn set_read_ahead(&self, on: bool) {
         let advice = if on { Advice::Normal } else { Advice::Random };
         let _ = self.memory.advise(advice);
     }
 
-    /// Makes the pages of a range readable now. A hint, as [`Map::prefault`] is.
+    /// Makes the pages of a range readable now. This is a hint, like [`Map::prefault`].
     pub fn read_ahead(&self, at: usize, len: usize) {
         self.populate(Advice::PopulateRead, at, len);
     }
@@ -158,8 +160,7 @@ impl Map {
         }
     }
 
-    /// Asks the processor for the cache lines of a range, to store there soon. Pages that are not there
-    /// yet stay so.
+    /// Loads the cache lines of a range into the processor, for a store soon. Pages that are not in memory stay so.
     #[inline]
     pub fn prefetch(&self, at: usize, len: usize) {
         let end = at.saturating_add(len).min(self.memory.len());
@@ -175,12 +176,12 @@ impl Map {
         }
     }
 
-    /// Waits until a range is on the disk.
+    /// Waits until the bytes of a range are on the disk.
     ///
     /// # Errors
     ///
-    /// The error of `msync`. The kernel reports a failed write once: a later call may succeed although
-    /// the bytes are lost, so the caller must never retry.
+    /// The error of `msync`. The kernel reports a failed write only once: a later call may succeed although the bytes
+    /// are lost. So the caller must never retry.
     pub fn sync(&self, at: usize, len: usize) -> io::Result<()> {
         if len == 0 {
             return Ok(());

@@ -1,10 +1,10 @@
-//! Private files: only their owner may read them, like everything that the engine stores.
+//! Private files. Only their owner may read them. All files that the engine stores are private.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 
-/// Opens a file for writing and makes it when it is not there, for its owner alone. A link is not
-/// followed: another user may have put it there.
+/// Options to open a file for writing. A missing file is created for its owner alone. A symbolic link is not followed,
+/// because another user may have created it.
 #[must_use]
 pub fn private() -> OpenOptions {
     let mut options = OpenOptions::new();

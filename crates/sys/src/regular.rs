@@ -1,18 +1,17 @@
 //! Opens regular files only, for paths given by a user.
 //!
-//! A pipe would make the reader wait for ever, and a device such as `/dev/zero` has no end.
+//! A pipe would make the reader wait forever, and a device such as `/dev/zero` has no end.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Opens a regular file for reading; a link is followed.
+/// Opens a regular file for reading. A symbolic link is followed. Never waits.
 ///
 /// # Errors
 ///
-/// The system's error; [`ErrorKind::InvalidInput`] when it is not a regular file, with its kind. Never
-/// waits.
+/// The system's error; [`ErrorKind::InvalidInput`] when the file is not a regular file, with the kind of the file.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {
     let mut options = OpenOptions::new();
     // The open of a pipe would wait for a writer.
