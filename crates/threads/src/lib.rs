@@ -1,8 +1,10 @@
-//! Threads beside an engine's own. They stay off the cores that engines are pinned to.
+//! Helper threads: threads of a process besides those of its engines. They do not run on the cores to which engines are
+//! pinned.
 //!
-//! A thread inherits the cores of the one that starts it, so a helper of a pinned engine would run on that engine's
-//! core alone, and push it off whenever it has work; one that was started before may be put there by the system.
-//! [`spawn`] and [`pin`] know of each other: whichever comes first, the helper has all other cores.
+//! A thread inherits the cores of the thread that starts it. So a helper of a pinned engine would run on that engine's
+//! core only, and interrupt the engine whenever it has work. A helper that was started before could be moved to that
+//! core by the system. [`spawn`] and [`pin`] share their state: whichever is called first, the helper gets all other
+//! cores.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -13,23 +15,23 @@ use std::thread::{self, Builder, JoinHandle};
 
 use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
 
-/// All helpers of this process, and the cores that are not theirs.
+/// All helpers of this process, and the cores that they must not use.
 static STATE: Mutex<State> = Mutex::new(State {
     pinned: Vec::new(),
     helpers: Vec::new(),
 });
 
 struct State {
-    /// The core of each engine, and the cores that its thread had before.
+    /// The core of each engine, and the cores that the engine's thread could use before.
     pinned: Vec<(usize, CpuSet)>,
     helpers: Vec<Pid>,
 }
 
-/// Starts a helper.
+/// Starts a helper thread.
 ///
 /// # Errors
 ///
-/// The system gives no thread.
+/// The system cannot start a thread.
 pub fn spawn<T: Send + 'static>(
     name: impl Into<String>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -40,11 +42,11 @@ pub fn spawn<T: Send + 'static>(
     })
 }
 
-/// Does the one thing as a helper, and the other meanwhile here. A panic of either is a panic here.
+/// Runs `there` in a helper thread, and `here` in this thread at the same time. If either panics, this function panics.
 ///
 /// # Errors
 ///
-/// The system gives no thread.
+/// The system cannot start a thread.
 pub fn beside<A: Send, B>(
     name: &str,
     there: impl FnOnce() -> A + Send,
@@ -64,11 +66,11 @@ pub fn beside<A: Send, B>(
     })
 }
 
-/// Pins this thread to a core, which helpers leave until the answer is dropped.
+/// Pins this thread to a core. Helpers do not use the core until the returned value is dropped.
 ///
 /// # Errors
 ///
-/// The core does not exist, or is not for this process.
+/// The core does not exist, or this process may not use it.
 pub fn pin(core: usize) -> io::Result<Pinned> {
     let before = sched_getaffinity(None)?;
     only(core)?;
@@ -78,11 +80,11 @@ pub fn pin(core: usize) -> io::Result<Pinned> {
     Ok(Pinned { core })
 }
 
-/// Whether a thread of this process can be pinned to a core, tried by one that ends at once.
+/// Tests whether a thread of this process can be pinned to a core, with a thread that ends at once.
 ///
 /// # Errors
 ///
-/// As [`pin`], and when the system gives no thread.
+/// As [`pin`], or the system cannot start a thread.
 pub fn try_pin(core: usize) -> io::Result<()> {
     let tried = Builder::new()
         .name("core".to_owned())
@@ -90,7 +92,7 @@ pub fn try_pin(core: usize) -> io::Result<()> {
     tried.join().unwrap_or(Ok(()))
 }
 
-/// Why no thread can be pinned to a core, for a person: how many cores there are.
+/// The reason why no thread can be pinned to a core, for a person. It includes the number of cores.
 pub fn why_not(core: usize, error: &io::Error) -> String {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let online = online.trim();
@@ -105,7 +107,7 @@ pub fn why_not(core: usize, error: &io::Error) -> String {
     format!("there is no core {core}: this machine has {count} core{plural} ({online})")
 }
 
-/// The numbers of a list as the kernel writes it, `0-3,8`.
+/// The numbers in a list of the kernel, such as `0-3,8`.
 fn numbers(list: &str) -> Option<Vec<usize>> {
     let mut all = Vec::new();
     for part in list.split(',') {
@@ -116,7 +118,7 @@ fn numbers(list: &str) -> Option<Vec<usize>> {
     Some(all)
 }
 
-/// Puts this thread on one core.
+/// Restricts this thread to one core.
 fn only(core: usize) -> io::Result<()> {
     let mut own = CpuSet::new();
     if core < CpuSet::MAX_CPU {
@@ -125,7 +127,7 @@ fn only(core: usize) -> io::Result<()> {
     Ok(sched_setaffinity(None, &own)?)
 }
 
-/// A core has an engine.
+/// The core of a pinned engine.
 #[derive(Debug)]
 #[must_use = "helpers come back to the core when it is dropped"]
 pub struct Pinned {
@@ -136,7 +138,7 @@ impl Drop for Pinned {
     fn drop(&mut self) {
         let mut state = state();
         let at = state.pinned.iter().position(|(core, _)| *core == self.core);
-        // Its helpers may go where they could before it came.
+        // Without engines, the helpers may again use the cores that they could use before.
         let before = at.map(|at| state.pinned.remove(at).1);
         match before {
             Some(before) if state.pinned.is_empty() => state.place(&before),
@@ -145,7 +147,7 @@ impl Drop for Pinned {
     }
 }
 
-/// A helper, while it works.
+/// A helper thread, while it works.
 struct Helper {
     thread: Pid,
 }
@@ -168,7 +170,7 @@ impl Drop for Helper {
 }
 
 impl State {
-    /// Puts each helper on the cores that no engine has; where none is left they stay where they are.
+    /// Moves each helper to the cores that no engine has. If no core is left, the helpers stay where they are.
     fn place_helpers(&mut self) {
         let Some((_, before)) = self.pinned.first() else {
             return;
@@ -184,7 +186,7 @@ impl State {
 
     fn place(&self, cores: &CpuSet) {
         for helper in &self.helpers {
-            // One that cannot be moved works all the same.
+            // A helper that cannot be moved still does its work.
             let _ = sched_setaffinity(Some(*helper), cores);
         }
     }
