@@ -55,7 +55,7 @@ pub fn run(command: &AnalyseCommand) -> Result<ExitCode, Failure> {
     };
     let mut to = io::stdout().lock();
     for line in text.lines() {
-        // Group names come from the ClOrdIDs of clients, so control characters are escaped.
+        // Group names are taken from the ClOrdIDs(11) of clients, so control characters are escaped.
         writeln!(to, "{}", Escaped(line.as_bytes()))?;
     }
     Ok(ExitCode::SUCCESS)

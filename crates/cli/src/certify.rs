@@ -1,4 +1,4 @@
-//! `fixwire certify`: plays the certification cases of a plan against a venue, and keeps the bytes as evidence.
+//! `fixwire certify`: plays the certification cases of a plan against a venue. Keeps the bytes as evidence.
 
 mod venue;
 
@@ -23,9 +23,9 @@ use crate::failure::{Failure, tell};
 use crate::reading::Reading;
 use venue::VenueSettings;
 
-/// The longest plan, bytes.
+/// Maximum length of a plan, in bytes.
 const LONGEST_PLAN: u64 = 16 << 20;
-/// Exit code for a wrong command line, the same as for one that cannot be parsed.
+/// Exit code for an invalid command line, the same as for a command line that cannot be parsed.
 const WRONG_USAGE: u8 = 2;
 
 /// Arguments of `fixwire certify`.
@@ -96,7 +96,7 @@ pub fn run(args: &CertifyArgs) -> Result<ExitCode, Failure> {
     let session = venue.session();
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // The second signal ends the process at once.
+        // A second signal ends the process at once.
         flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
@@ -173,7 +173,7 @@ fn read(file: &Path) -> Result<CertificationPlan, Failure> {
     })
 }
 
-/// The folder for the evidence, if requested.
+/// The folder for the evidence; `None` if no evidence is requested.
 fn folder(
     args: &CertifyArgs,
     session: &VenueSession<'_>,
@@ -311,7 +311,7 @@ fn say_json(value: &Value) {
     print(value);
 }
 
-/// Prints a line on standard output. The remaining cases are played even when the output is closed.
+/// Prints a line to standard output. If the output is closed, the remaining cases are still played.
 fn print(line: &dyn std::fmt::Display) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -188,19 +188,19 @@ fn failed(failure: &Failure, errors: usize, warnings: usize) -> Result<ExitCode,
     if warnings > 0 {
         verdict = format!("{verdict}, {}", counted(warnings, "warning"));
     }
-    // Fails only when the output is closed.
+    // This fails only when the output is closed.
     let _ = writeln!(io::stderr(), "{verdict}");
     Ok(code)
 }
 
-/// Whether the settings may need more file descriptors than `run` gets in this environment.
+/// The shortage of file descriptors if the settings may need more than `run` gets in this environment.
 fn shortage(config: &EngineConfig) -> Option<Shortage> {
-    // `run` raises the limit, too. If that fails, the current limit counts.
+    // `run` also raises the limit. If the limit cannot be raised, the present limit counts.
     let limit = descriptors::raise_limit().unwrap_or_else(|_| descriptors::limit());
     Need::of(config).shortage(limit)
 }
 
-/// Why an engine could not be pinned to its core on this machine; `None` if it could.
+/// Why an engine could not be pinned to its core on this machine; `None` if it can be pinned.
 fn not_pinned(config: &EngineConfig) -> Option<String> {
     let core = config.core?;
     let error = fixwire_threads::try_pin(core).err()?;
@@ -210,7 +210,7 @@ fn not_pinned(config: &EngineConfig) -> Option<String> {
     ))
 }
 
-/// The engine's values once, then each session's.
+/// Prints the engine's values once, then the values of each session.
 fn table(
     settings: &Settings,
     config: &EngineConfig,
@@ -246,7 +246,7 @@ fn table(
     links::table(settings, changed, out)
 }
 
-/// The kind of a section: a session, a template or both.
+/// The kind of a section: session, template or both.
 fn made_of<'c>(
     config: &'c EngineConfig,
     section: &SessionSettings,
@@ -260,7 +260,8 @@ fn made_of<'c>(
     ("Session template", templates.find(|made| made.name == name))
 }
 
-/// For a file whose engine is not stated: the assumed defaults, their differences, and how to state the engine.
+/// For a file that does not state its engine: the defaults that are assumed, their differences from fixwire, and how to
+/// state the engine.
 pub fn guess(settings: &Settings) -> Option<String> {
     match settings.told {
         DialectSource::ByItsKeys if settings.dialect != Dialect::Fixwire => {}
@@ -287,7 +288,7 @@ pub fn guess(settings: &Settings) -> Option<String> {
     Some(text)
 }
 
-/// The engine that the file was written for, and how it was determined.
+/// The engine for which the file was written, and how this was determined.
 pub fn read_as(settings: &Settings) -> String {
     let dialect = settings.dialect;
     match settings.told {
@@ -370,7 +371,7 @@ fn gateway_json(gateway: &LoadedGateway) -> Value {
     })
 }
 
-/// The session schedule, and when it next opens, closes and resets.
+/// The session schedule, and the next times at which it opens, closes and resets.
 fn schedule_rows(session: &SessionConfig) -> Vec<Row> {
     let row = |name: &str, value: String, more: String| Row {
         key: format!("({name})"),
@@ -523,7 +524,8 @@ fn failure(error: &LoadError) -> Value {
 
 fn problems(report: &SettingsReport, warnings: bool) -> Vec<Value> {
     let wanted = |problem: &&Problem| problem.fault.is_warning() == warnings;
-    // A large file may have a problem on every line: counting lines from its start each time takes minutes.
+    // A large file may have a problem on every line. Counting the lines from the beginning for each problem would take
+    // minutes.
     let ends = report.source.text.match_indices('\n');
     let ends: Vec<usize> = ends.map(|(at, _)| at).collect();
     let entry = |problem: &Problem| {

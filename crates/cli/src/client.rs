@@ -104,7 +104,7 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
     let _control = control(engine.handle(), &settings, None)?;
     signals.serve(engine.handle(), Passwords::default())?;
-    // Commands of this client are not printed again, and rejects are printed as answers.
+    // The client's own commands are not printed again. Rejects are printed as answers.
     let is_told =
         |event: &Event| !matches!(event, Event::Operated { .. } | Event::RejectReceived { .. });
     tell_some_events(&mut engine, names, &start, is_told)?;
@@ -118,7 +118,7 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     match outcome.try_recv() {
         Ok(true) => Ok(ExitCode::SUCCESS),
         Ok(false) => Ok(ExitCode::FAILURE),
-        // A signal ended the client.
+        // A signal has ended the client.
         Err(TryRecvError::Empty | TryRecvError::Disconnected) if is_interactive => {
             Ok(ExitCode::SUCCESS)
         }
@@ -128,8 +128,8 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Reduces the configuration to one initiator session: the session with this name, if the file has several. `who` names
-/// the command for errors.
+/// Reduces the configuration to one initiator session. If the file has several, the session with this name is chosen.
+/// `who` is the command's name in errors.
 pub fn choose_session(
     file: &Path,
     name: Option<&str>,

@@ -65,7 +65,7 @@ pub fn run(command: &ConfigCommand) -> Result<ExitCode, Failure> {
     let text = convert::to_toml(&settings, &OfTheProcess).map_err(failed)?;
     if shown {
         let text = convert::to_toml_without_secrets(&settings).map_err(failed)?;
-        // Characters that a terminal might interpret are already escaped in quoted texts.
+        // Quoted texts have no characters that a terminal might interpret: these were escaped before.
         io::stdout().lock().write_all(text.as_bytes())?;
         tell(
             "note",
@@ -80,7 +80,7 @@ pub fn run(command: &ConfigCommand) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A name that can be read back from the new file.
+/// Checks that the name of the new file can be read back from the file.
 fn check_name(out: &Path) -> Result<(), Failure> {
     let extension = out.extension();
     if extension.is_some_and(|name| name.eq_ignore_ascii_case("toml")) {
@@ -92,7 +92,7 @@ fn check_name(out: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Relative paths are relative to the settings file: in another folder they would refer to other files.
+/// Warns of relative paths, which are relative to the settings file. In another folder they would name other files.
 fn warn_of_paths(settings: &Settings, file: &Path, out: &Path) {
     let folder = |file: &Path| match file.parent() {
         Some(folder) if folder != Path::new("") => folder.canonicalize().ok(),
@@ -122,13 +122,13 @@ fn warn_of_paths(settings: &Settings, file: &Path, out: &Path) {
     }
 }
 
-/// Creates a file that only its owner can read, completely or not at all.
+/// Creates a file that only its owner can read. The file is created completely, or not at all.
 fn write(out: &Path, text: &str) -> io::Result<()> {
     let folder = match out.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    // Mode 0600; removed unless it is renamed to its final name.
+    // The temporary file has mode 0600. It is removed unless it is renamed to its final name.
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;

@@ -1,4 +1,4 @@
-//! Prints a message with the names of a dictionary, one field per line, group entries indented.
+//! Prints a message with the names of a dictionary: one field per line, entries of groups indented.
 
 use std::io::{self, Write};
 
@@ -7,14 +7,14 @@ use fixwire_protocol::group::entry_len;
 use fixwire_protocol::readable::{Escaped, ReadableValue};
 use fixwire_protocol::{Dictionary, Field, Message, Tag};
 
-/// The column of values.
+/// The column at which values begin.
 const VALUES: usize = 36;
 
 /// Writes messages with the names of a dictionary.
 pub struct Decoded<'d> {
     /// The dictionary of the messages.
     pub dictionary: &'d Dictionary,
-    /// Fields whose values are masked, in addition to the secrets that are never shown.
+    /// Fields whose values are masked. Secrets are masked in addition.
     pub masked: &'d [Tag],
 }
 
@@ -33,7 +33,7 @@ impl Decoded<'_> {
     ///
     /// # Errors
     ///
-    /// When writing fails.
+    /// Writing to `out` fails.
     pub fn write(&self, message: &Message<'_>, out: &mut impl Write) -> io::Result<()> {
         let definition = self.dictionary.message(message.msg_type());
         let header = self.dictionary.header();
@@ -94,7 +94,7 @@ impl Decoded<'_> {
     }
 }
 
-/// The dictionary's name of a value.
+/// The name that the dictionary gives to a value.
 fn meaning<'d>(field: &'d FieldDef, value: &[u8]) -> Option<&'d str> {
     let mut values = field.values.iter();
     let found = values.find(|known| known.value.as_bytes() == value)?;

@@ -227,7 +227,7 @@ fn conditions(dictionary: &Dictionary, message: &MessageDef) -> Vec<String> {
         .collect()
 }
 
-/// Number of values shown in a line; the rest is only counted.
+/// Number of values that a line shows; further values are only counted.
 const VALUES: usize = 8;
 
 fn member_rows(
@@ -276,7 +276,7 @@ fn field_table(field: &FieldDef, out: &mut impl Write) -> io::Result<()> {
     table(["Value", "Meaning"].map(str::to_owned), rows.collect(), out)
 }
 
-/// Columns as wide as their widest cell, with two spaces between them.
+/// Prints columns that are as wide as their widest cell, with two spaces between them.
 fn table<const N: usize>(
     head: [String; N],
     rows: Vec<[String; N]>,

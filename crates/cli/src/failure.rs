@@ -54,7 +54,7 @@ impl Failure {
     /// Prints the error and returns the exit code.
     pub fn tell(&self) -> ExitCode {
         match self {
-            // The reader of the output has ended: `fixwire journal dump store | head`.
+            // The reader of the output has ended, as in `fixwire journal dump store | head`.
             Self::Output(error) if error.kind() == ErrorKind::BrokenPipe => {
                 return ExitCode::SUCCESS;
             }
@@ -75,7 +75,7 @@ pub fn tell_settings(error: &LoadError) {
 
 /// Writes one line to the standard error stream, without control characters.
 pub fn tell(kind: &str, text: &str) {
-    // Fails only when standard error is closed.
+    // This fails only when standard error is closed.
     let _ = writeln!(io::stderr(), "{kind}: {}", Escaped(text.as_bytes()));
 }
 
@@ -128,7 +128,7 @@ fn group<'a>(
     }
 }
 
-/// The text with `?` instead of characters that a terminal might interpret; every byte keeps its position.
+/// The text with `?` for each character that a terminal might interpret. Every byte keeps its position.
 fn shown(text: &str) -> String {
     let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     if !text.contains(acts) {

@@ -197,7 +197,7 @@ fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
     let out = RefCell::new(BufWriter::new(io::stdout().lock()));
     let each = |line: &DumpLine<'_>| screen.show(line, format, &mut *out.borrow_mut());
     if args.follow {
-        // A file that is missing now is most likely a typing error.
+        // A missing file is most likely a typing error in the name.
         let read = journal::verify(&args.dir).map_err(failure)?;
         there(&read, &args.dir)?;
         has_session(&read, args.session.as_deref())?;
@@ -257,7 +257,7 @@ impl<'a> Screen<'a> {
         out: &mut impl Write,
     ) -> io::Result<()> {
         let Some(bytes) = line.raw_message() else {
-            // A query for messages excludes everything else.
+            // A query selects messages only, so all other records are left out.
             if self.query.is_some() {
                 return Ok(());
             }
@@ -369,7 +369,7 @@ fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::FAILURE)
 }
 
-/// A folder without a journal is most likely a typing error, not an intact journal.
+/// Refuses a folder without a journal, which is most likely a typing error, not an intact journal.
 fn there(read: &Verified, dir: &Path) -> Result<(), Failure> {
     if read.segments > 0 || read.bad.is_some() {
         return Ok(());
@@ -380,7 +380,7 @@ fn there(read: &Verified, dir: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Success without problems; otherwise prints them.
+/// The exit code: success if there are no problems; otherwise prints the problems.
 fn judge(read: &Verified) -> ExitCode {
     let Some(bad) = &read.bad else {
         return ExitCode::SUCCESS;

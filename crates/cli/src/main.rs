@@ -133,7 +133,7 @@ enum Command {
     Doctor(fixwire_lab::doctor::DoctorArgs),
 }
 
-/// The parsed command line; otherwise prints the error and exits.
+/// The parsed command line. If it is invalid, prints the error and exits.
 fn parse() -> Cli {
     let command = examples::with_examples(Cli::command());
     let matches = command.try_get_matches();
@@ -141,7 +141,7 @@ fn parse() -> Cli {
     read.unwrap_or_else(|error| sparing(error).exit())
 }
 
-/// An error whose tips name only likely commands and flags.
+/// The error, with tips that name only likely commands and flags.
 fn sparing(mut error: clap::Error) -> clap::Error {
     let (typed, tips) = match error.kind() {
         ErrorKind::InvalidSubcommand => (
@@ -181,8 +181,8 @@ fn sparing(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether `typed` is most likely a slip for `meant`: `meant` begins with `typed`, or at most a third of its letters
-/// differ.
+/// Whether `typed` is most likely a typing error for `meant`. It is if `meant` begins with `typed`, or if at most a
+/// third of the letters differ.
 fn is_slip(typed: &str, meant: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
     if a.len() >= 3 && meant.starts_with(typed) {
@@ -196,7 +196,7 @@ fn is_slip(typed: &str, meant: &str) -> bool {
             let mut least = (old[to] + usize::from(x != y))
                 .min(old[to + 1] + 1)
                 .min(row[to] + 1);
-            // Two swapped neighbours count as one error.
+            // Two neighbouring letters that are swapped count as one error.
             if at > 0 && to > 0 && *x == b[to - 1] && a[at - 1] == *y {
                 least = least.min(before[to - 1] + 1);
             }

@@ -403,7 +403,7 @@ fn tell(told: &Tell, verb: &str) -> Result<ExitCode, Failure> {
     command(&told.at, text, &told.why)
 }
 
-/// Sets the prices in a file, one command per row, if the OMS finds no error in any row.
+/// Sets the prices of a file, with one command per row. Nothing is set if the OMS finds an error in any row.
 fn prices(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
     let rows = match price_commands(&name, &text) {
@@ -423,17 +423,18 @@ fn prices(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure>
 /// The rows of a file, each a command.
 struct Rows<'a> {
     name: &'a str,
-    /// Line number and words.
+    /// For each row, its line number and the arguments.
     rows: &'a [(usize, String)],
-    /// The query that checks a row.
+    /// The query by which the OMS checks a row.
     check: &'a str,
-    /// The words before the words of the row.
+    /// The words that precede the arguments of each row.
     verb: &'a str,
     done: &'a str,
 }
 
 impl Rows<'_> {
-    /// Sends the rows as commands if the OMS, which checks this number of rows at a time, finds no error in any.
+    /// Sends each row as a command. Before that the OMS checks `together` rows at a time; nothing is sent if it finds
+    /// an error in any row.
     fn tell(&self, at: &EngineFlags, why: &str, together: usize) -> Result<ExitCode, Failure> {
         let Self {
             name, verb, done, ..
@@ -471,7 +472,7 @@ fn read(file: &Path) -> Result<(String, String), Failure> {
     }
 }
 
-/// Prints every error.
+/// Prints every error; returns the exit code.
 fn mistakes(errors: &[impl ToString]) -> ExitCode {
     for error in errors {
         failure::tell("error", &error.to_string());
@@ -479,7 +480,7 @@ fn mistakes(errors: &[impl ToString]) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Enters the reports in a file, one command per row, if the OMS finds no error in any row.
+/// Enters the reports of a file, with one command per row. Nothing is entered if the OMS finds an error in any row.
 fn report_in(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
     let rows = match report_rows(&name, &text) {
@@ -493,11 +494,11 @@ fn report_in(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failu
         verb: "report ",
         done: "entered",
     };
-    // Checked together: one row may depend on another.
+    // All rows are checked together, because one row may depend on another.
     told.tell(at, why, rows.len().max(1))
 }
 
-/// Ends the orders in a file, one command each, if the OMS finds no error in any row.
+/// Ends the orders of a file, with one command for each. Nothing is sent if the OMS finds an error in any row.
 fn expire(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
     let rows = match expired_rows(&name, &text) {
@@ -536,11 +537,11 @@ fn query_state(ask: &StateAsk, text: &str) -> Result<ExitCode, Failure> {
     show(&ask.ask, &answer)
 }
 
-/// Who answers a query about the state.
+/// The source of the state for a query.
 enum StateSource {
     /// The running OMS, with its present state.
     Running(Client),
-    /// The state at an earlier time.
+    /// The state of an earlier time, from the journal.
     Then(Box<StateThen>),
 }
 
@@ -564,7 +565,8 @@ impl StateSource {
     }
 }
 
-/// The newest orders. An answer of the OMS has at most 1000, so the older ones are asked for with the next question.
+/// Prints the newest orders. An answer of the OMS has at most 1,000 orders, so older orders are requested by further
+/// queries.
 fn orders(ask: &StateAsk, what: &str, newest: usize) -> Result<ExitCode, Failure> {
     let mut source = StateSource::of(ask)?;
     let (mut head, mut pages, mut before) = (String::new(), Vec::new(), None::<u64>);
@@ -591,7 +593,7 @@ fn orders(ask: &StateAsk, what: &str, newest: usize) -> Result<ExitCode, Failure
     show(&ask.ask, &pages.join("\n"))
 }
 
-/// One order and its stamps.
+/// Prints one order and its stamps.
 fn order(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     let text = answer(&ask.at, question(&format!("order {number}")))?;
     let stamps = OrderStamps::of(&ask.at.engine, number)?;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use crate::failure::{Failure, tell};
 
-/// Reads a line from standard input, never from the arguments: those are visible in process lists and in the shell's
-/// history.
+/// Reads a line from standard input. Never reads the arguments, because process lists and the shell's history show
+/// them.
 pub fn run() -> Result<ExitCode, Failure> {
     let input = io::stdin();
     if io::IsTerminal::is_terminal(&input) {

@@ -1,4 +1,4 @@
-//! Locates the control socket of the engine of a settings file or store.
+//! Finds the control socket of the engine that belongs to a settings file or store.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -20,7 +20,7 @@ pub fn named(settings: &Settings) -> bool {
     text(settings, Id::ControlPath).is_some()
 }
 
-/// The control socket that these settings name, or else the one in their store; `None` if they name neither.
+/// The control socket that these settings name, or else the socket in their store; `None` if they name neither.
 pub fn place_of(settings: &Settings) -> Option<Place> {
     if let Some(socket) = text(settings, Id::ControlPath) {
         let group = text(settings, Id::ControlGroup).map(str::to_owned);
@@ -30,7 +30,7 @@ pub fn place_of(settings: &Settings) -> Option<Place> {
     store_of(settings).map(|store| Place::in_store(&store))
 }
 
-/// The folder of their journal; `None` without a journal.
+/// The folder of the journal that these settings name; `None` without a journal.
 pub fn store_of(settings: &Settings) -> Option<PathBuf> {
     if text(settings, Id::Durability) == Some("memory") {
         return None;
@@ -45,7 +45,7 @@ pub struct Target {
     pub socket: Option<PathBuf>,
     /// The folder of the engine's journal, if known.
     pub store: Option<PathBuf>,
-    /// The SessionName and the identity of each session.
+    /// SessionName and identity of each session.
     called: Vec<(String, String)>,
     /// The names of the links.
     pub links: Vec<String>,
@@ -99,7 +99,7 @@ impl Target {
         named.map(|(short, name)| (name.clone(), short.clone()))
     }
 
-    /// The engine's name for a session, which may be given by its `SessionName`, as in rules.
+    /// The engine's name for a session. The session may be given by its `SessionName`, as in rules.
     pub fn session<'a>(&'a self, called: &'a str) -> &'a str {
         let is_name = self.called.iter().any(|(_, name)| name == called);
         let by_name = self.called.iter().find(|(short, _)| short == called);

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::failure::Failure;
 
-/// Maximum number of waiting lines; further ones are only counted.
+/// Maximum number of waiting lines. Further lines are dropped and counted.
 const WAITING: usize = 4096;
 
-/// Writes lines in a separate thread. When the reader is too slow, lines are dropped and counted: the engine never
-/// waits.
+/// Writes lines in a separate thread. If the reader is too slow, lines are dropped and counted, so that the engine
+/// never waits.
 pub struct Printer {
     lines: Option<SyncSender<String>>,
     left_out: u64,
@@ -54,7 +54,7 @@ impl Printer {
 }
 
 impl Drop for Printer {
-    /// Waits until everything is written, unless the reader has stopped reading.
+    /// Waits until all lines are written, unless the reader has stopped reading.
     fn drop(&mut self) {
         const PATIENCE: Duration = Duration::from_secs(1);
         const STEP: Duration = Duration::from_millis(5);
@@ -82,7 +82,7 @@ fn write_all(mut to: impl Write, lines: &Receiver<String>) {
                     batch.extend_from_slice(line.as_bytes());
                     batch.push(b'\n');
                 }
-                // Lines to a closed pipe are lost; the sessions continue.
+                // Lines to a closed pipe are lost. The sessions continue.
                 let _ = to.write_all(&batch).and_then(|()| to.flush());
                 batch.clear();
             }

@@ -10,7 +10,7 @@ use fixwire_protocol::{Decoder, Dictionary, Message, Mono, Now, Timestamp};
 use crate::dictionary::load;
 use crate::failure::Failure;
 
-/// The text before the condition in the generated file of rules.
+/// The text before the condition in the rules file that is generated for it.
 const BEFORE: &str = "when = '''";
 
 /// The dictionaries of messages: one for each version, or one for all.
@@ -24,7 +24,7 @@ impl Shelf {
     ///
     /// # Errors
     ///
-    /// Unknown name.
+    /// The name is unknown.
     pub fn new(named: Option<&str>) -> Result<Self, Failure> {
         if let Some(name) = named {
             let versions = vec![("", Arc::new(load(name)?))];
@@ -48,13 +48,14 @@ impl Shelf {
         })
     }
 
-    /// The dictionary of a message. Over FIXT 1.1, ApplVerID(1128) gives the version; without it, FIX 5.0 SP2.
+    /// The index of a message's dictionary. Over FIXT 1.1, ApplVerID(1128) gives the version; without it, the version
+    /// is FIX 5.0 SP2.
     pub fn place(&self, message: &Message<'_>) -> usize {
         self.known_place(message, None).unwrap_or(4)
     }
 
-    /// The dictionary of a message. Without ApplVerID(1128) the version is `default`, the version of the session.
-    /// `None` for an unknown version.
+    /// The index of a message's dictionary. Without ApplVerID(1128), the version is `default`, which is that of the
+    /// session. `None` for an unknown version.
     pub fn known_place(&self, message: &Message<'_>, default: Option<&[u8]>) -> Option<usize> {
         if self.one {
             return Some(0);
@@ -86,20 +87,20 @@ impl Shelf {
     }
 }
 
-/// A condition, compiled for each version that has its names.
+/// A condition, compiled for each version whose dictionary has the names in it.
 pub struct Query {
-    /// By the index of the dictionary.
+    /// The compiled condition, by the index of the dictionary.
     rules: Vec<Option<(Rules, RuleScratch)>>,
 }
 
 impl Query {
-    /// Parses a condition; `name` is its argument, for errors.
+    /// Parses a condition. `name` is the name of the argument, for errors.
     ///
     /// # Errors
     ///
-    /// The error in the condition; when the dictionaries disagree, the error of the newest.
+    /// The error in the condition. If the versions have different errors, the error of the newest version.
     pub fn new(name: &str, text: &str, shelf: &Shelf) -> Result<Self, Failure> {
-        // Characters that the quotes of the generated file cannot contain.
+        // The quotes of the generated file cannot contain these characters.
         if text.contains("'''") || text.contains(|c: char| c.is_control()) {
             let why = "a condition must not have control characters or three ' in a row";
             return Err(Failure::Text(format!("{name}: {why}")));
@@ -126,7 +127,7 @@ impl Query {
         Err(Failure::Text(format!("{name}: {}", lines.join("; "))))
     }
 
-    /// Whether a message matches; it was read by the dictionary with this index.
+    /// Whether a message matches. `place` is the index of the dictionary by which it was read.
     pub fn wants(&mut self, message: &Message<'_>, place: usize) -> bool {
         let Some(Some((rules, scratch))) = self.rules.get_mut(place) else {
             return false;
@@ -151,7 +152,7 @@ fn say(error: &RuleError) -> String {
     format!("at {column}: {}{hint}", error.problem)
 }
 
-/// A rule with this condition, for a session of this dictionary.
+/// Compiles a rule with this condition, for a session with this dictionary.
 fn read(text: &str, dictionary: &Arc<Dictionary>) -> Result<Rules, Vec<RuleError>> {
     let session = NamedSession {
         name: "JOURNAL",
@@ -162,7 +163,7 @@ fn read(text: &str, dictionary: &Arc<Dictionary>) -> Result<Rules, Vec<RuleError
         sessions: &[session],
         tables: &[],
     };
-    // Unchanged, so that error positions are those in the text.
+    // The condition is unchanged, so that positions of errors are positions in its text.
     let file = format!("[[rule]]\nfrom = ['JOURNAL']\n{BEFORE}{text}'''\ndo = ['stop']\n");
     Rules::load(&file, &context)
 }

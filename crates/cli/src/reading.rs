@@ -24,7 +24,7 @@ impl Reading {
         self.of_file(&Source::read(file)?)
     }
 
-    /// Checks a file that has been read.
+    /// Checks a file that has already been read.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl Reading {
         Settings::of_file(source, &self.options())
     }
 
-    /// Reads the settings of a file whose links need no application.
+    /// Reads and checks a file whose links need no application.
     ///
     /// # Errors
     ///

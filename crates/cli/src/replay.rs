@@ -1,4 +1,5 @@
-//! `fixwire replay`: sends the recorded messages of a session to an acceptor, and compares the answers.
+//! `fixwire replay`: sends the recorded messages of a session to an acceptor. Compares the answers with the recorded
+//! answers.
 
 use std::io::{self, BufWriter, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
@@ -27,7 +28,7 @@ use crate::log::{Sources, tell_left_out};
 use crate::signals::{Caught, Passwords};
 use crate::teller::tell_some_events;
 
-/// Number of messages read ahead.
+/// Number of messages that are read ahead.
 const AHEAD: usize = 4096;
 
 /// Arguments of `fixwire replay`.
@@ -161,7 +162,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// The address of the acceptor. A host name is not resolved before it is confirmed.
+/// The address of the acceptor. A host name is resolved only after it was confirmed.
 fn address(to: &str, really: Option<&str>) -> Result<SocketAddr, String> {
     let wrong = || format!("{to}: expected HOST:PORT, such as 127.0.0.1:9876");
     let (host, port) = to.rsplit_once(':').ok_or_else(wrong)?;
@@ -209,7 +210,7 @@ fn choose<'a>(
     }
 }
 
-/// Plays the session until everything is answered, or answers stop.
+/// Plays the session until all messages are answered, or no more answers arrive.
 fn play(
     args: &ReplayArgs,
     session: &RecordedSession,
@@ -240,7 +241,7 @@ fn play(
     let (sources, of) = (args.sources.clone(), session.clone());
     let read = move || match sources.open(false) {
         Ok(reader) => stream(reader, &of, &taken),
-        // The file was already opened for the survey.
+        // An error is unlikely, because the file was already opened for the survey.
         Err(_) => Vec::new(),
     };
     let reading: JoinHandle<Vec<LeftOut>> =
@@ -263,13 +264,13 @@ fn play(
     })
 }
 
-/// Stops the engine when the replay has ended; returns its outcome, unless the engine was stopped from outside.
+/// Stops the engine when the replay has ended. Returns the outcome, unless the engine was stopped from outside.
 fn stop_at_end(
     mut engine: Handle,
     end: Receiver<ReplayEnd>,
 ) -> Result<JoinHandle<Option<ReplayEnd>>, Failure> {
     let stop = move || {
-        // The application was dropped when the channel is closed.
+        // The channel is closed when the application was dropped.
         let found = end.recv().ok();
         while engine.stop() == Err(SendError::Full) {
             thread::sleep(Duration::from_millis(1));

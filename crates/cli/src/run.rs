@@ -81,7 +81,7 @@ pub struct RunArgs {
     how: RunOptions,
 }
 
-/// Number of request stamps kept before they are given to the thread that writes them.
+/// Number of request stamps that are kept before the writing thread gets them.
 const STAMPS: usize = 4096;
 
 /// How an engine runs, whatever its application.
@@ -99,7 +99,7 @@ pub struct RunOptions {
     pub file: PathBuf,
 }
 
-/// The input of an engine: its file, its settings, and pending signals.
+/// What an engine starts with: its file, its settings, and pending signals.
 pub struct Begun {
     /// The file.
     pub source: Source,
@@ -146,7 +146,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 }
 
 impl RunOptions {
-    /// Protects the process, reads its file and prints warnings about it.
+    /// Protects the process, reads its settings file and prints warnings about the file.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl RunOptions {
         self.begin_with(None)
     }
 
-    /// The same with these settings instead of a file.
+    /// Does the same with these settings instead of a file.
     ///
     /// # Errors
     ///
@@ -185,7 +185,7 @@ impl RunOptions {
         })
     }
 
-    /// The engine's configuration, with its journal protected.
+    /// The configuration of the engine. Also protects its journal.
     ///
     /// # Errors
     ///
@@ -201,7 +201,7 @@ impl RunOptions {
     ///
     /// # Errors
     ///
-    /// Why the engine does not start, or has ended.
+    /// The reason why the engine does not start, or why it has ended.
     pub fn serve<A: Application>(
         &self,
         begun: Begun,
@@ -212,8 +212,8 @@ impl RunOptions {
         self.serve_around(begun, named, config, app, |os| os, |_| Ok(None))
     }
 
-    /// Serves with a host that wraps the operating system; `started` receives a handle of the engine and a way to
-    /// reload it.
+    /// Runs an engine on a host that wraps the operating system. `started` receives a handle of the engine, and a way
+    /// to reload it.
     ///
     /// # Errors
     ///
@@ -227,7 +227,7 @@ impl RunOptions {
         around: impl FnOnce(Os) -> H,
         started: impl FnOnce(Handle) -> Result<Option<ReloadHandler>, Failure>,
     ) -> Result<ExitCode, Failure> {
-        // The names in the settings, for applications that use them.
+        // The names of the sessions in the settings, for applications that use them.
         let names = if begun.settings.oms.is_empty() {
             config.sessions.iter().map(|it| it.name.clone()).collect()
         } else {
@@ -248,7 +248,7 @@ impl RunOptions {
     }
 }
 
-/// Raises the limit of open files, and warns when memory is limited.
+/// Raises the limit of open files, and warns when the memory is limited.
 fn warn_of_limits() {
     if let Err(error) = descriptors::raise_limit() {
         let text = format!("cannot raise the limit of open files: {error}");
@@ -333,7 +333,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
         app.set_archive(Box::new(archive));
     }
     let reloader = SettingsReloader::new(&begun.source, &how.reading, &mut app)?;
-    // Dropped after the engine: it ends with what it is writing.
+    // This value is dropped after the engine. Its thread then ends with the file that it is writing.
     let mut day_files = None;
     let plan = DayFilesPlan::of(&begun.source.path, app.rules(), &config.journal_dir);
     #[cfg(feature = "postgresql")]
@@ -364,7 +364,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
             &format!("{shown}: stamps are no longer written: {error}"),
         );
     });
-    // Dropped after the engine, whose last stamps it writes.
+    // This value is dropped after the engine, so that it writes the engine's last stamps.
     let stamps = stamps.map_err(|error| Failure::Text(format!("{}: {error}", file.display())))?;
     if stamps.cut() > 0 {
         let text = format!(
@@ -381,7 +381,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     how.serve_around(begun, "oms", config, app, around, started)
 }
 
-/// A gateway's actions on signals.
+/// The actions of a gateway on signals.
 struct Ruled {
     remote: Remote,
     reloader: Arc<Reloader>,
@@ -407,8 +407,8 @@ fn show_counts(counts: &str) {
     let _ = writeln!(io::stderr(), "{}", shown(counts));
 }
 
-/// Opens the control socket for operators. A configured socket is required; without the default socket in the store the
-/// engine runs too.
+/// Opens the control socket for operators. A socket that the settings name is required. Without the default socket in
+/// the store, the engine also runs.
 pub fn control(
     engine: Handle,
     settings: &Settings,
@@ -444,14 +444,14 @@ pub fn control(
     }
 }
 
-/// Links the store to the configured control socket, so that commands find it from the store.
+/// Creates a link in the store to the control socket of the settings, so that commands find the socket from the store.
 fn point_to(socket: &Path, settings: &Settings) {
     let Some(store) = store_of(settings) else {
         return;
     };
     let link = Place::in_store(&store).path;
     if link != socket {
-        // The link of an earlier start may be left. Without the link, the engine is reachable through its settings.
+        // An earlier start may have left a link. Without a link, commands find the engine by its settings.
         let _ = fs::remove_file(&link);
         let _ = symlink(socket, &link);
     }
@@ -461,7 +461,7 @@ fn cannot(how: &RunOptions, error: &dyn std::error::Error) -> Failure {
     Failure::Text(format!("{}: {error}", how.file.display()))
 }
 
-/// When a process truncates the journal, this process ends with a message about it.
+/// Sets up that this process ends with a message when another process truncates the journal.
 pub fn guard_journal(config: &EngineConfig) -> Result<(), Failure> {
     if config.durability == Durability::Memory {
         return Ok(());
@@ -479,8 +479,8 @@ pub fn guard(core_dumps: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The acceptance scripts of QuickFIX (C++) expect DefaultApplVerID(1137) in a BusinessMessageReject. No dictionary
-/// allows the field there, so it is written only in tests with those scripts.
+/// The acceptance scripts of QuickFIX (C++) expect DefaultApplVerID(1137) in a BusinessMessageReject(j). No dictionary
+/// allows the field in that message, so it is written only in tests with these scripts.
 fn expect_as_the_scripts(settings: &Settings, config: &mut EngineConfig) {
     for to in &mut config.sessions {
         let from = settings.sessions.iter().find(|from| from.name() == to.name);

@@ -158,7 +158,7 @@ fn print_lost(session: &LostSession, out: &mut impl Write) -> io::Result<()> {
 fn print_agreement(name: &str, next: &SequenceCounters, out: &mut impl Write) -> io::Result<()> {
     let peer = name.rsplit("->").next().unwrap_or(name);
     let (expected, sent) = match next.next_in {
-        // A reset was in progress; the next start completes it.
+        // A reset was in progress. The next start completes the reset.
         0 => (1, 1),
         expected => (expected, next.next_out),
     };

@@ -1,5 +1,5 @@
-//! `fixwire status` and `fixwire session`: query and control a running engine, or read the journal of a
-//! stopped one.
+//! `fixwire status` and `fixwire session`: query and control a running engine, or read the journal of an engine that is
+//! stopped.
 
 mod found;
 mod table;
@@ -255,7 +255,7 @@ pub fn running(at: &EngineFlags) -> Result<Client, Failure> {
     }
 }
 
-/// A client for the engine, if it runs and responds.
+/// A client for the engine; `None` if the engine is not running or does not respond.
 pub fn if_running(at: &EngineFlags) -> Option<Client> {
     let target = Target::find(&at.engine, &at.reading).ok()?;
     match find(at, target).ok()? {
@@ -279,7 +279,7 @@ pub fn store(at: &EngineFlags) -> Result<PathBuf, Failure> {
     })
 }
 
-/// The engine, and its name for a session.
+/// The engine of a command, and the engine's name for a session.
 fn find_session(at: &EngineFlags, session: &str) -> Result<(Found, String), Failure> {
     let target = Target::find(&at.engine, &at.reading)?;
     if target.links.iter().any(|link| link == session) {
@@ -295,7 +295,7 @@ fn refused(error: &ClientError) -> Failure {
     Failure::Text(Escaped(why.as_bytes()).to_string())
 }
 
-/// Shows the sessions of an engine, or one of them.
+/// Prints the sessions of an engine, or one of them.
 fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode, Failure> {
     let target = Target::find(&at.engine, &at.reading)?;
     let session = session.map(|session| target.session(session).to_owned());
@@ -379,7 +379,7 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
     Ok(code)
 }
 
-/// Reports that no engine runs, and why its journal cannot be shown.
+/// Prints that no engine runs, and why its journal cannot be shown.
 fn absent(json: bool, why: &str) -> Result<ExitCode, Failure> {
     let mut out = io::stdout().lock();
     if json {
@@ -409,7 +409,7 @@ impl From<NotStored> for Failure {
     }
 }
 
-/// The sessions of a journal that no process has open.
+/// The sessions in a journal that no process has open.
 fn stored(store: &Path) -> Result<Vec<StoredSession>, NotStored> {
     if !store.exists() {
         let store = store.display();
@@ -462,7 +462,7 @@ fn line(stored: &StoredSession) -> SessionLine {
     }
 }
 
-/// A link from the journal: the frames of its last connection.
+/// The line for a link, from its frames of the last connection in the journal.
 fn stored_link(one: SessionLine) -> LinkLine {
     LinkLine {
         name: one.name,

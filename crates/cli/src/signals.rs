@@ -21,13 +21,13 @@ use signal_hook::iterator::Signals;
 use crate::failure::tell;
 use crate::terminal::Terminal;
 
-/// Time limit for the engine's answer.
+/// Maximum time that the engine may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Number of signals that may wait while a signal is handled; further signals of the same kind would have the same
+/// Number of signals that may wait while a signal is handled. A further signal of the same kind would have no other
 /// effect.
 const WAITING: usize = 8;
 
-/// Caught signals, which wait until the engine runs.
+/// Caught signals. They wait until the engine runs.
 pub struct Caught {
     signals: Signals,
     terminal: Terminal,
@@ -41,7 +41,7 @@ pub trait Obey: Send + 'static {
     fn count(&self) {}
 }
 
-/// An engine without rules: reloads its password files.
+/// The actions of an engine without rules: it reads its password files again.
 #[derive(Default)]
 pub struct Passwords(pub PasswordFiles);
 
@@ -65,8 +65,8 @@ impl Obey for Passwords {
 }
 
 impl Caught {
-    /// From now on SIGHUP and SIGUSR1 wait instead of ending the process. SIGTERM and SIGINT still end it until a
-    /// session is logged on.
+    /// From this call on, SIGHUP and SIGUSR1 wait instead of ending the process. SIGTERM and SIGINT still end the
+    /// process until a session is logged on.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Caught {
         Ok(Self { signals, terminal })
     }
 
-    /// Handles signals in separate threads, the waiting signals first.
+    /// Handles signals in separate threads, beginning with the signals that wait.
     ///
     /// # Errors
     ///
@@ -108,15 +108,15 @@ impl Caught {
             for signal in self.signals.forever() {
                 let ends = [SIGTERM, SIGINT].contains(&signal);
                 if stopping && ends {
-                    // The exit code with which a shell reports a process that a signal ended.
+                    // A shell reports this exit code for a process that a signal has ended.
                     std::process::exit(128 + signal);
                 }
                 if ends || signal == SIGHUP && self.terminal.is_gone() {
-                    // The system and the shell both send SIGHUP: that is not a second one.
+                    // The system and the shell both send SIGHUP, so another SIGHUP does not count as a second signal.
                     stopping |= ends;
                     stop(&mut engine);
                 } else {
-                    // Fails when the queue is full: then a signal of the same kind is already in it.
+                    // This fails when the queue is full. A signal of the same kind is then already in the queue.
                     let _ = tasks.try_send(signal);
                 }
             }
@@ -176,6 +176,7 @@ fn print(sessions: &[SessionReport], links: &[LinkReport]) {
         let link = link.to_string();
         lines += &format!("status: link {}\n", Escaped(link.as_bytes()));
     }
-    // Written in one piece, so that no other line is printed in between. Fails only when the output is closed.
+    // All lines are written in one call, so that no other line is printed between them. The call fails only when the
+    // output is closed.
     let _ = io::stderr().write_all(lines.as_bytes());
 }

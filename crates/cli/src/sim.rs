@@ -21,7 +21,7 @@ use wire::{FaultyHost, SharedWire};
 
 pub use load::load;
 
-/// The settings of `--demo`, their name in messages, and their port.
+/// The settings of `--demo`, the name of these settings in messages, and their port.
 const DEMO: &str = include_str!("sim/demo.toml");
 const DEMO_FILE: &str = "demo.toml";
 const DEMO_PORT: u16 = 5002;
@@ -111,7 +111,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     how.serve_around(begun, "exchange", config, exchange, around, started)
 }
 
-/// The lines of `check` about an exchange: names and values.
+/// The lines of `check` about an exchange, as names and values.
 pub fn shown(exchange: &ExchangeConfig) -> Vec<(String, String)> {
     let mut rows = vec![
         ("max_orders".to_owned(), exchange.orders_max.to_string()),
@@ -159,7 +159,7 @@ pub fn shown(exchange: &ExchangeConfig) -> Vec<(String, String)> {
     rows
 }
 
-/// The order fields that a script matches.
+/// The fields of an order that a script compares.
 fn conditions(script: &OrderScript) -> Vec<(&'static str, String)> {
     let all = [
         ("session", script.session.clone()),

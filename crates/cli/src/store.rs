@@ -85,7 +85,7 @@ impl From<Whose> for Family {
     }
 }
 
-/// Opening a journal truncates its incomplete end.
+/// Prints that opening the journal has truncated its incomplete end.
 fn tell_cut(cut: Option<&Torn>) {
     if let Some(cut) = cut {
         tell("warning", &cut.to_string());

@@ -1,4 +1,4 @@
-//! The output of `fixwire run` about a running engine: a line at startup, a line per event, totals at the end.
+//! The output of `fixwire run` about a running engine: a line at startup, a line for each event, and totals at the end.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -57,11 +57,11 @@ pub fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{plural}")
 }
 
-/// The totals of each session that connected, and of all sessions.
+/// Prints the totals of each session that connected, and of all sessions together.
 pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
     let sessions: Vec<SessionReport> = engine.sessions().map(SessionReport::from).collect();
     let links: Vec<LinkReport> = engine.links().map(LinkReport::from).collect();
-    // The engine writes its last events.
+    // When the engine is dropped, it writes its last events.
     drop(engine);
     let (mut lines, mut received, mut sent) = (String::new(), 0, 0);
     for session in sessions.iter().filter(|it| it.counters.connections > 0) {
@@ -90,11 +90,11 @@ pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
         counted(sessions.len(), "session"),
         counted(received as usize, "message")
     );
-    // An error here cannot be reported any more.
+    // An error can no longer be reported here.
     let _ = io::stderr().write_all(lines.as_bytes());
 }
 
-/// Prints the startup line and, from now on, a line for each event.
+/// Prints the startup line, and from then on a line for each event.
 pub fn tell_events<A: Application, H: Host>(
     engine: &mut Engine<A, H>,
     names: Vec<String>,
@@ -125,14 +125,14 @@ pub fn tell_some_events<A: Application, H: Host>(
     Ok(())
 }
 
-/// The wall clock.
+/// The time of the wall clock.
 pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let nanos = since.map_or(0, |since| since.as_nanos());
     Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// One line for each event: time, session, what happened.
+/// Prints one line for each event: time, session, and what happened.
 struct Teller {
     names: Vec<String>,
     links: Vec<String>,

@@ -12,8 +12,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// The current terminal. A process that ignores SIGHUP, as with `nohup`, is to outlive its terminal: it counts as a
-    /// process without a terminal.
+    /// The present terminal. A process that ignores SIGHUP, as with `nohup`, must outlive its terminal, so it counts as
+    /// a process without a terminal.
     pub fn now() -> Self {
         let outlives = ignores_hangup();
         Self {
@@ -39,6 +39,6 @@ fn ignores_hangup() -> bool {
         .lines()
         .find_map(|line| line.strip_prefix("SigIgn:"))
         .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // Signal 1 is the lowest bit.
+    // SIGHUP is signal 1, which is the lowest bit.
     ignored.is_some_and(|mask| mask & 1 == 1)
 }

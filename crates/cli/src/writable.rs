@@ -1,4 +1,4 @@
-//! Tests whether the folders of a settings file are writable, and leaves no file there.
+//! Tests whether the folders of a settings file are writable. The test leaves no file in them.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -14,8 +14,8 @@ use fixwire::Durability;
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`] for the first folder that this user cannot write or create, that has another engine's store,
-/// or whose journal has another version than this `form` of the application's state.
+/// [`LoadError::Content`] for the first folder that this user cannot write or create, that has the store of another
+/// engine, or whose journal has another version than `form`, the form of the application's state.
 pub fn check(
     settings: &Settings,
     config: &EngineConfig,
@@ -51,11 +51,11 @@ pub fn check(
     Ok(())
 }
 
-/// Creates an unnamed file in the folder or, if that is missing, in the nearest existing parent.
+/// Creates an unnamed file in the folder. If the folder is missing, in the nearest parent that exists.
 ///
 /// # Errors
 ///
-/// Why that fails.
+/// Why the file cannot be created.
 pub fn try_in(folder: &Path) -> io::Result<()> {
     let here = Path::new(".");
     let mut above = folder

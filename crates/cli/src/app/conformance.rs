@@ -1,4 +1,4 @@
-//! The application that public conformance suites expect behind an acceptor.
+//! The application that public conformance suites expect of an acceptor.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -6,17 +6,17 @@ use fixwire_protocol::{
     Application, Message, Now, Outbox, PeerLogout, Refusal, SessionId, Tag, tag,
 };
 
-/// Echoes orders, security definitions, mails and quote requests; answers News that requests it.
+/// Echoes orders, security definitions, mails and quote requests. Answers a News(B) that requests an echo.
 ///
-/// An order that is possibly sent again (PossResend(97)=Y) is not echoed when its ClOrdID was already received on this
-/// session since the logon.
+/// An order with PossResend(97) = Y is not echoed if its ClOrdID(11) was already received on this session since the
+/// logon.
 #[derive(Debug, Default)]
 pub struct Conformance {
     /// ClOrdIDs by session.
     seen: Vec<Seen>,
 }
 
-/// ClOrdIDs of a session, the oldest first out.
+/// ClOrdIDs(11) of a session. The oldest is removed first.
 #[derive(Debug, Default)]
 struct Seen {
     ids: HashSet<Box<[u8]>>,
@@ -25,7 +25,7 @@ struct Seen {
 
 /// Maximum number of ClOrdIDs kept for a session.
 const REMEMBERED: usize = 100_000;
-/// Longest ClOrdID that is kept, bytes.
+/// Maximum length of a ClOrdID(11) that is kept, in bytes.
 const LONGEST_ID: usize = 256;
 
 impl Seen {
@@ -83,7 +83,7 @@ impl Conformance {
     }
 }
 
-/// Sends the message back as a new one: every field of its body, unchanged and in order.
+/// Sends a message back as a new message, with every field of its body unchanged and in order.
 fn echo(to: SessionId, message: &Message<'_>, outbox: &mut Outbox) -> Result<(), Refusal> {
     let mut body = outbox.begin(to, message.msg_type());
     if message.is_poss_resend() {
@@ -104,7 +104,7 @@ fn echo(to: SessionId, message: &Message<'_>, outbox: &mut Outbox) -> Result<(),
     body.finish().map_err(|_| Refusal::NotAvailable)
 }
 
-/// News whose Headline is `echo: text` is answered with the Headline `text`.
+/// Answers a News(B) whose Headline(148) is `echo: text` by a News with the Headline `text`.
 fn news(to: SessionId, message: &Message<'_>, outbox: &mut Outbox) -> Result<(), Refusal> {
     let headline = message.get(tag::HEADLINE).unwrap_or_default();
     let text = match headline.strip_prefix(b"echo:") {

@@ -7,7 +7,7 @@
 //! any other message          > BusinessMessageReject; before FIX 4.2 a Reject
 //! ```
 //!
-//! A report has those fields of its request that the session's dictionary allows in a report. OrderIDs and ExecIDs are
+//! A report has those fields of the request that the session's dictionary allows in a report. OrderIDs and ExecIDs are
 //! numbers from one counter, which starts at a random value.
 
 mod book;
@@ -36,7 +36,7 @@ const TEXTS: [Tag; 3] = [tag::TEXT, tag::ENCODED_TEXT_LEN, tag::ENCODED_TEXT];
 /// Fields that the report of a cancelled order copies from the order.
 const OF_THE_ORDER: [Tag; 3] = [tag::SYMBOL, tag::SIDE, tag::ORDER_QTY];
 
-/// Answers orders with reports of their own fields.
+/// Answers an order with a report that has the order's fields.
 pub struct OrderEcho {
     sessions: Vec<Venue>,
     book: EchoBook,
@@ -44,7 +44,7 @@ pub struct OrderEcho {
     stamp: TimestampWriter,
 }
 
-/// The part of a session that determines its answers.
+/// The properties of a session that determine the answers on it.
 struct Venue {
     layout: Layout,
     /// Number of digits of TransactTime(60).
@@ -67,7 +67,7 @@ impl Venue {
 /// The state of an order in an ExecutionReport.
 struct Report<'a> {
     order_id: u64,
-    /// The order's own values, since the request need not have them; `None` for an unknown order.
+    /// The values of the order, which the request need not have; `None` for an unknown order.
     order: Option<&'a EchoOrder>,
     orig_cl_ord_id: Option<&'a [u8]>,
     what: What,
@@ -83,13 +83,13 @@ enum What {
     Canceled,
     Replaced,
     Rejected,
-    /// A possible duplicate of a known order, which has this OrdStatus.
+    /// A possible duplicate of a known order; the value is the order's present OrdStatus(39).
     Status(u8),
 }
 
 impl What {
-    /// ExecType(150) and OrdStatus(39). From FIX 4.3 a replaced order has OrdStatus New, and order status has its own
-    /// ExecType.
+    /// ExecType(150) and OrdStatus(39). From FIX 4.3 on, a replaced order has OrdStatus New, and the answer to a status
+    /// request has its own ExecType.
     fn codes(self, up_to_fix42: bool) -> (u8, u8) {
         match self {
             Self::New => (b'0', b'0'),
@@ -102,11 +102,11 @@ impl What {
     }
 }
 
-/// Why a cancel or a replacement is rejected.
+/// Why a cancel or a replace is rejected.
 struct CancelReject<'a> {
-    /// The order in the request; `None` when unknown.
+    /// The order that the request names; `None` when it is unknown.
     order: Option<&'a EchoOrder>,
-    /// CxlRejReason(102), where the version has it.
+    /// CxlRejReason(102), if the FIX version has the field.
     reason: &'static str,
     text: &'a str,
 }
@@ -115,7 +115,7 @@ impl OrderEcho {
     /// An application for the sessions of an engine.
     pub fn new(config: &EngineConfig) -> Self {
         let sessions = config.sessions.iter();
-        // The hasher's key is random; FIX 4.0 requires a numeric ExecID, here of at most 18 digits.
+        // The key of the hasher is random. FIX 4.0 requires a numeric ExecID(17); here it has at most 18 digits.
         let anywhere = RandomState::new().hash_one(()) % 900_000_000_000_000_000;
         Self {
             sessions: sessions
@@ -250,7 +250,7 @@ impl OrderEcho {
         Ok(())
     }
 
-    /// The open order of a ClOrdID; without one, rejects the request.
+    /// The open order with a ClOrdID(11). Rejects the request if there is no such order.
     fn open(
         &self,
         from: SessionId,
@@ -438,7 +438,7 @@ fn accepted(id: u64, message: &Message<'_>) -> EchoOrder {
     }
 }
 
-/// Why an order or a replacement is rejected; `None` when it is accepted.
+/// Why an order or a replace is rejected; `None` when it is accepted.
 fn mistake(message: &Message<'_>) -> Option<String> {
     let Some(quantity) = message.get(tag::ORDER_QTY) else {
         let why = "CashOrderQty(152) and OrderPercent(516) are not supported";

@@ -9,7 +9,7 @@ use fixwire_protocol::{Application, Dictionary, Message, Now, Outbox, Refusal, S
 
 use crate::print::Printer;
 
-/// Prints one line for each application message: time, session, name of its type, fields. Answers nothing.
+/// Prints one line for each application message: time, session, name of the message type, fields. Sends no answer.
 pub struct MessageLog {
     sessions: Vec<Named>,
     printer: Printer,
@@ -20,7 +20,7 @@ pub struct MessageLog {
 pub struct Named {
     /// Name of the session.
     pub name: String,
-    /// Names its message types.
+    /// The dictionary that names the session's message types.
     pub dictionary: Option<Arc<Dictionary>>,
 }
 

@@ -28,7 +28,7 @@ pub enum AppName {
 pub enum BuiltIn {
     /// See [`echo`].
     Echo(echo::OrderEcho),
-    /// Answers with the report of the benchmarks.
+    /// Answers with the execution report of the benchmarks.
     Bench(Echo),
     /// See [`conformance`].
     Conformance(conformance::Conformance),
@@ -74,7 +74,7 @@ impl Application for BuiltIn {
 
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         match self {
-            // Called in each turn; this application has no timers.
+            // This is called in each turn. The benchmark application has no timers.
             Self::Bench(_) => None,
             other => other.get_mut().on_time(now, outbox),
         }
@@ -95,7 +95,7 @@ pub mod tests {
 
     use super::*;
 
-    /// The answer of an application to a message (`|` for SOH): MsgType and body of each message.
+    /// The answers of an application to a message, which is written with `|` for SOH: MsgType and body of each answer.
     pub fn answer(app: &mut dyn Application, text: &str) -> Result<Vec<String>, Refusal> {
         let bytes = text.replace('|', "\x01").into_bytes();
         let mut decoder = Decoder::with_capacity(64);

@@ -1,4 +1,4 @@
-//! [`VenueSettings`]: the session or link that a plan is played on, from its settings file.
+//! [`VenueSettings`]: the session or link on which a plan is played, from its settings file.
 
 use std::path::{Path, PathBuf};
 
@@ -21,10 +21,10 @@ pub enum VenueSettings {
 }
 
 impl VenueSettings {
-    /// The name in the plan, or on the command line.
+    /// The session or link that the plan or the command line names.
     pub fn of(args: &CertifyArgs, plan: &CertificationPlan) -> Result<Self, Failure> {
         let file = settings_file(args, plan)?;
-        // The plan's name refers to its own settings file.
+        // The plan's session name is a name in the plan's own settings file.
         let of_plan = plan.session.as_ref().filter(|_| args.settings.is_none());
         let name = args.session.as_ref().or(of_plan).map(String::as_str);
         let source = Source::read(&file)?;
@@ -41,7 +41,7 @@ impl VenueSettings {
         Ok(Self::Fix(Box::new(config.sessions.swap_remove(0))))
     }
 
-    /// The parts of a player.
+    /// The parts that a player of a plan needs.
     pub fn session(&self) -> VenueSession<'_> {
         match self {
             Self::Fix(session) => VenueSession::Fix(session),
@@ -66,7 +66,7 @@ fn settings_file(args: &CertifyArgs, plan: &CertificationPlan) -> Result<PathBuf
     })
 }
 
-/// The link of this name, or the only link.
+/// The link with this name, or the only link of the file.
 fn link(file: &Path, name: Option<&str>, settings: &Settings) -> Result<VenueSettings, Failure> {
     let fail = |why: String| Failure::Text(format!("{}: {why}", file.display()));
     if !settings.exchange.is_empty() {

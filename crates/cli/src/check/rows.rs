@@ -52,7 +52,7 @@ pub(super) fn key(setting: &Setting) -> String {
     }
 }
 
-/// The origin of a value; for another engine's default also that of fixwire.
+/// The origin of a value. For the default of another engine, also fixwire's default.
 pub(super) fn origin(settings: &Settings, setting: &Setting) -> String {
     match (setting.origin, setting.key.default) {
         (Origin::Dialect(dialect), Some(ours)) => {

@@ -10,7 +10,7 @@ use fixwire_client::{Instruction, command_of, prompts};
 use super::say;
 use crate::failure::Failure;
 
-/// The longest script, bytes.
+/// Maximum length of a script, in bytes.
 const LONGEST_SCRIPT: u64 = 16 << 20;
 
 /// Commands, one after the other.
@@ -18,7 +18,7 @@ pub struct Commands {
     origin: Origin,
     /// Commands of a script or of the command line, with their positions.
     given: VecDeque<Given>,
-    /// Lines that were read from standard input.
+    /// Number of lines that were read from standard input.
     lines: u64,
 }
 
@@ -73,7 +73,7 @@ impl Commands {
         Self::of(lines.map(|(index, line)| (line, format!("{shown}:{}", index + 1))))
     }
 
-    /// The commands of one argument, each up to a `;` or the end of its line.
+    /// The commands of one argument. Each command ends at a `;` or at the end of its line.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl Commands {
         match mistakes.pop() {
             None => Ok(commands),
             Some(last) => {
-                // All mistakes, one per line; the last one is the error of the command.
+                // All mistakes are printed, one per line; the last mistake is the error of the command.
                 for mistake in &mistakes {
                     crate::failure::tell("error", mistake);
                 }
@@ -143,7 +143,7 @@ impl Commands {
         Some(Given { text, place })
     }
 
-    /// A line of standard input; `None` at its end, and when it cannot be read.
+    /// A line of standard input; `None` at the end, or when standard input cannot be read.
     fn line(&mut self) -> Option<String> {
         let mut line = String::new();
         let read = stdin().read_line(&mut line).ok()?;

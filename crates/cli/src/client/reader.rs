@@ -40,7 +40,7 @@ impl Reader {
         Self { engine, results }
     }
 
-    /// Executes all commands, then ends the engine; sends to `done` whether they succeeded.
+    /// Executes all commands, then ends the engine. Sends to `done` whether all commands succeeded.
     pub fn run(mut self, mut commands: Commands, done: &Sender<bool>) {
         let mut succeeded = true;
         while let Some(given) = commands.next() {
@@ -56,7 +56,7 @@ impl Reader {
                 }
             }
         }
-        // Fails only when the caller has ended.
+        // This fails only when the caller has ended.
         let _ = done.send(succeeded);
         while self.engine.stop() == Err(SendError::Full) {
             thread::sleep(Duration::from_millis(1));

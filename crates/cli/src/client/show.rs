@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::print::Printer;
 
-/// A listener that prints a line for each event, and sends the outcome of each command to `finished`.
+/// A listener that prints a line for each event, and sends the result of each command to `finished`.
 ///
 /// # Errors
 ///
@@ -28,7 +28,7 @@ pub fn listener(
     Ok(Box::new(move |event| {
         let lines = match event {
             ClientEvent::Finished(result) => {
-                // Fails when a signal ends the client and no thread waits for it.
+                // This fails when a signal ends the client, so that no thread waits for the result.
                 let _ = finished.send(result);
                 return;
             }
@@ -133,7 +133,7 @@ fn of_order(order: &OrderLine) -> Value {
     object.into()
 }
 
-/// The available values; fields that a message lacks are left out.
+/// Adds the available values to an object. Fields that a message does not have are left out.
 fn fill(object: &mut Map<String, Value>, values: &[(&str, &str)]) {
     for (name, value) in values {
         if !value.is_empty() {

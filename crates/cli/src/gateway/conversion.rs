@@ -1,4 +1,4 @@
-//! `fixwire gateway conversion`: prints a built-in conversion table, as a start for your own.
+//! `fixwire gateway conversion`: prints a built-in conversion table, from which a user can make a table.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

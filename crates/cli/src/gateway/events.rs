@@ -24,14 +24,15 @@ pub fn printed() -> Result<impl FnMut(&Notice<'_>) + Send + 'static, Failure> {
     })
 }
 
-/// Counters in their printed form: one text, so that no line of it is dropped.
+/// The counters as one text to be printed, so that no line of it is dropped.
 pub fn shown(counts: &str) -> String {
     let lines = counts.lines();
     let lines = lines.map(|line| format!("counts: {}", Escaped(line.as_bytes())));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Prints settings of a gateway that may be mistakes: warnings, and notes if requested. Returns the number of warnings.
+/// Prints settings of a gateway that may be mistakes: warnings, and if requested also notes. Returns the number of
+/// warnings.
 pub fn remark(loaded: &LoadedGateway, with_notes: bool) -> usize {
     let remarks = loaded.gateway.remarks().iter();
     for one in remarks.filter(|one| one.is_warning || with_notes) {

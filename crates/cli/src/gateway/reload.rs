@@ -85,7 +85,7 @@ pub fn run(args: &ReloadArgs) -> Result<ExitCode, Failure> {
     Err(Failure::Text(why))
 }
 
-/// The settings of a file with valid rules and tables.
+/// The settings of a file, after its rules and tables were checked.
 fn check(file: &Path, reading: &Reading) -> Result<Settings, Failure> {
     let source = Source::read(file)?;
     let settings = reading.of_file(&source)?;
@@ -96,7 +96,8 @@ fn check(file: &Path, reading: &Reading) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// Prints the result of a reload. A slow reader of standard error does not delay the operator who waits for it.
+/// Prints the result of a reload. Printing does not wait for a slow reader of standard error, because an operator waits
+/// for the result.
 pub fn show(done: &Result<String, ReloadError>, printer: &Mutex<Printer>) {
     match done {
         Ok(said) | Err(ReloadError::Kept(said)) => {
@@ -111,7 +112,7 @@ pub fn show(done: &Result<String, ReloadError>, printer: &Mutex<Printer>) {
             );
         }
         Err(error @ ReloadError::Passwords(..)) => tell("error", &error.to_string()),
-        // The sender of the command gets the answer.
+        // The sender of the command gets the error as the answer.
         Err(_) => {}
     }
 }

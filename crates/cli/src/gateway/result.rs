@@ -17,7 +17,7 @@ pub struct Told {
     pub rules: Vec<usize>,
     /// Actions of the rules, in order.
     pub steps: Vec<Step>,
-    /// Whether one of the rules decided the message.
+    /// Whether one of the rules has decided what happens to the message.
     pub decided: bool,
 }
 
@@ -42,7 +42,7 @@ pub enum What {
     },
     /// The source gets a reject.
     Reject {
-        /// The kind of reject.
+        /// The kind of the reject.
         kind: RejectKind,
         /// Text(58) of the reject.
         text: Vec<u8>,
@@ -64,12 +64,12 @@ pub enum What {
     Disconnect(usize),
     /// A counter is incremented.
     Count(String),
-    /// The operator is notified.
+    /// The operator gets this text as an event.
     Notify(Vec<u8>),
-    /// The throttle's limit was exceeded, measured by the times in the log. The value is true if the source gets a
+    /// The limit of a throttle was exceeded, according to the times in the log. The value is true if the source gets a
     /// reject.
     Throttled(bool),
-    /// A script of a condition failed, so the condition counts as false. The value is the error.
+    /// The script of a condition failed, so the condition counts as false. The value is the error.
     Untold(String),
     /// An action failed.
     Failed {
@@ -85,9 +85,9 @@ pub enum What {
 pub enum Way {
     /// The message goes to a session.
     Send(usize),
-    /// A copy, to a session.
+    /// A copy of the message goes to a session.
     Copy(usize),
-    /// Back to the requesting session, which only a running gateway knows.
+    /// The message goes back to the requesting session, which only a running gateway knows.
     Return,
 }
 
@@ -95,15 +95,15 @@ pub enum Way {
 pub struct Leaves {
     /// Destination of the message.
     pub to: Way,
-    /// The version after conversion; `None` when the message is not converted.
+    /// The FIX version after the conversion; `None` when the message is not converted.
     pub converted: Option<&'static str>,
-    /// Whether the message needs a conversion to a version that is unknown here.
+    /// Whether the message needs a conversion to a version that only a running gateway knows.
     pub converted_later: bool,
     /// MsgType(35).
     pub msg_type: Vec<u8>,
     /// Fields of the message, except those that each session sets.
     pub fields: Vec<(Tag, Vec<u8>)>,
-    /// The fields lost in the conversion, and how often; 0 stands for tags that no dictionary has.
+    /// The fields that the conversion loses, and how often it loses them. Tag 0 stands for tags that no dictionary has.
     pub lost: Vec<(Tag, u64)>,
 }
 
@@ -207,12 +207,12 @@ fn step(
     Step { rule, what }
 }
 
-/// Remembered fields by ClOrdID alone: only a running gateway knows the session of an order.
+/// Remembered fields, by ClOrdID(11) alone, because only a running gateway knows the session of an order.
 #[derive(Default)]
 struct Memory(BTreeMap<Vec<u8>, BTreeMap<Tag, Vec<u8>>>);
 
 impl Memory {
-    /// The order of an answer, if fields are remembered for it.
+    /// The ClOrdID(11) of the order that a message answers, if fields are remembered for the order.
     fn answered(&self, message: &Message<'_>) -> Option<Vec<u8>> {
         let ids = [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID].into_iter();
         let mut ids = ids.filter_map(|tag| message.get(tag));
@@ -247,7 +247,7 @@ impl Memory {
     }
 }
 
-/// The fields of a text of `tag=value` and SOH.
+/// The fields of a text that has each field as `tag=value` and SOH.
 fn split(fields: &[u8]) -> impl Iterator<Item = (Tag, Vec<u8>)> {
     fields.split(|byte| *byte == SOH).filter_map(|field| {
         let (tag, value) = field.split_at(field.iter().position(|byte| *byte == b'=')?);
@@ -264,7 +264,7 @@ fn has_value((_, value): &(Tag, Vec<u8>)) -> bool {
 struct Converter<'l> {
     loaded: &'l LoadedGateway,
     clients: Vec<Option<Version>>,
-    /// By both versions; `None` when no conversion exists.
+    /// The conversions, by both versions; `None` when no conversion exists.
     made: BTreeMap<(Version, Version), Option<Conversion>>,
 }
 
@@ -293,7 +293,7 @@ impl Converter<'_> {
         }))
     }
 
-    /// The fields lost.
+    /// Converts a message; returns the fields that the conversion loses.
     fn convert(
         &mut self,
         from: Version,
@@ -312,7 +312,8 @@ impl Converter<'_> {
     }
 }
 
-/// For each session, the version of the sessions from which rules send to it, if these sessions have the same version.
+/// For each session, the version of the sessions from which rules send messages to it; `None` if these have different
+/// versions.
 fn versions_of_clients(loaded: &LoadedGateway) -> Vec<Option<Version>> {
     let mut clients: Vec<Vec<Version>> = vec![Vec::new(); loaded.names.len()];
     loaded.gateway.rules().ways(&mut |way| {

@@ -21,7 +21,7 @@ pub struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// A block of lines and an empty line.
+    /// Prints a block of lines, followed by an empty line.
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let place = Escaped(self.place.as_bytes());
         let from = Escaped(self.name(self.source).as_bytes());
@@ -34,7 +34,7 @@ impl Shown<'_> {
         line(out, "came", &ReadableFields(self.message).to_string())?;
         let mut steps = self.told.steps.iter().peekable();
         for &rule in &self.told.rules {
-            // Steps of rules that were skipped because only a running gateway can decide their conditions.
+            // These are steps of rules that are skipped, because only a running gateway can decide their conditions.
             while let Some(step) = steps.next_if(|step| step.rule < rule) {
                 self.untold(step, out)?;
             }
@@ -136,7 +136,7 @@ impl Shown<'_> {
         }
     }
 
-    /// One JSON object.
+    /// The message and its result, as one JSON object.
     pub fn json(&self) -> Value {
         let rules =
             self.told.rules.iter().map(
@@ -229,19 +229,19 @@ impl Shown<'_> {
     }
 }
 
-/// A line of a block: a label in a separate column, and its text.
+/// Prints a line of a block: a label in a column of its own, and a text.
 fn line(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {label:10}  {}", Escaped(text.as_bytes()))
 }
 
-/// `35=D|11=A1|` as sent, without the fields of the session.
+/// The fields as sent, such as `35=D|11=A1|`, without the fields that the session sets.
 fn fields(leaves: &Leaves) -> String {
     let mut shown = vec![format!("35={}", Escaped(&leaves.msg_type))];
     shown.extend(listed(&leaves.fields));
     shown.join("|")
 }
 
-/// `11=A1` for each field.
+/// Each field as text, such as `11=A1`.
 fn listed(fields: &[(Tag, Vec<u8>)]) -> Vec<String> {
     let shown =
         |(tag, value): &(Tag, Vec<u8>)| format!("{tag}={}", readable::ReadableValue(*tag, value));
@@ -259,7 +259,7 @@ fn text(bytes: &[u8]) -> String {
     Escaped(bytes).to_string()
 }
 
-/// `NewOrderSingle(D)`
+/// The name of a message type, such as `NewOrderSingle(D)`.
 fn kind(dictionary: &Dictionary, msg_type: &[u8]) -> String {
     let name = dictionary
         .message(msg_type)
@@ -267,7 +267,7 @@ fn kind(dictionary: &Dictionary, msg_type: &[u8]) -> String {
     format!("{}({})", Escaped(name.as_bytes()), Escaped(msg_type))
 }
 
-/// `ClOrdID(11)`
+/// The name of a field, such as `ClOrdID(11)`.
 fn field(dictionary: &Dictionary, tag: Tag) -> String {
     match dictionary.field(tag) {
         _ if tag == 0 => "others".to_owned(),
@@ -276,7 +276,7 @@ fn field(dictionary: &Dictionary, tag: Tag) -> String {
     }
 }
 
-/// The reject's message type, and the separator before its text.
+/// The message type of the reject, and the separator before its text.
 fn reject(kind: RejectKind) -> &'static str {
     match kind {
         RejectKind::Fitting => "",
@@ -289,18 +289,18 @@ fn reject(kind: RejectKind) -> &'static str {
 /// Totals over all messages.
 pub struct Summary {
     messages: u64,
-    /// By rule index.
+    /// Number of messages that each rule matched, by rule index.
     matched: Vec<u64>,
     unmatched: u64,
     failed: u64,
     lost: BTreeMap<Tag, u64>,
-    /// Lines without a message.
+    /// Number of lines without a message.
     pub other_lines: u64,
-    /// Unreadable messages, and messages that belong to no session.
+    /// Number of unreadable messages, and of messages that belong to no session.
     pub bad: u64,
-    /// Messages that one of the sessions sent.
+    /// Number of messages that one of the file's sessions sent.
     pub outgoing: u64,
-    /// Session messages.
+    /// Number of session messages.
     pub of_session: u64,
 }
 
@@ -337,12 +337,12 @@ impl Summary {
         }
     }
 
-    /// Whether every message was decided and none failed.
+    /// Whether every message was decided, and no action failed.
     pub fn is_good(&self) -> bool {
         self.unmatched == 0 && self.failed == 0
     }
 
-    /// Prints one line for each total; it prints a total of zero only where that matters.
+    /// Prints one line for each total. A total of zero is printed only where it matters.
     pub fn print(&self, loaded: &LoadedGateway, out: &mut impl Write) -> io::Result<()> {
         let mut rows = vec![("messages".to_owned(), self.messages)];
         for (rule, count) in self.matched.iter().enumerate() {
@@ -377,7 +377,7 @@ impl Summary {
         ]
     }
 
-    /// One JSON object.
+    /// The totals, as one JSON object.
     pub fn json(&self, loaded: &LoadedGateway) -> Value {
         let matched = self.matched.iter().enumerate();
         let matched = matched.map(|(rule, count)| {

@@ -94,7 +94,7 @@ struct Trying<'a> {
     args: &'a TryArgs,
     loaded: &'a LoadedGateway,
     peers: Vec<SessionIdentity>,
-    /// The session of all messages.
+    /// The session from which all messages came; `None` to find it for each message.
     from: Option<usize>,
     active: Vec<bool>,
     trial: RulesTrial<'a>,
@@ -140,8 +140,8 @@ impl<'a> Trying<'a> {
         })
     }
 
-    /// Tries the messages of a source; false when a part of it could not be read. Of a journal, only inbound messages
-    /// are tried.
+    /// Tries the messages of a source. Returns false when a part of the source could not be read. From a journal, only
+    /// inbound messages are tried.
     fn read(&mut self, path: &Path) -> Result<bool, Failure> {
         let options = ReadOptions {
             dequeued: true,
@@ -149,7 +149,7 @@ impl<'a> Trying<'a> {
         };
         let mut reader = LogReader::open(&[path.to_owned()], options).map_err(Failure::Text)?;
         while let LogStep::Message(entry) = reader.next_step() {
-            // A queued message is processed when its turn comes.
+            // A queued message is tried where the journal has it as dequeued.
             let is_journal = matches!(entry.place, LogPlace::Journal { .. });
             let is_worked_on = matches!(entry.mark, "" | "dequeued");
             if !is_journal || is_worked_on && entry.direction() == Some(Direction::In) {
@@ -206,7 +206,7 @@ impl<'a> Trying<'a> {
     }
 }
 
-/// The SendingTime of a message; throttles of rules use it, too.
+/// The SendingTime(52) of a message, which throttles of rules also use.
 fn moment(message: &Message<'_>) -> Now {
     let sent = message.time(tag::SENDING_TIME).and_then(Result::ok);
     let wall = sent.unwrap_or(Timestamp(0));
@@ -214,7 +214,7 @@ fn moment(message: &Message<'_>) -> Now {
     Now { wall, mono }
 }
 
-/// The session that a message came from; `None` when one of the sessions of the file sent the message.
+/// The session from which a message came; `None` when one of the file's own sessions sent the message.
 fn find(
     sessions: &[SessionIdentity],
     from: Option<usize>,

@@ -19,9 +19,9 @@ use crate::failure::Failure;
 
 /// Maximum number of open files.
 const MOST_OPEN: usize = 64;
-/// Length of the shortest key, and of a random one, bytes.
+/// Minimum length of a key, and length of a random key, in bytes.
 const KEY: [u64; 2] = [16, 32];
-/// Length of the longest key, bytes.
+/// Maximum length of a key, in bytes.
 const LONGEST_KEY: u64 = 1 << 20;
 
 /// Arguments of `fixwire log anonymise`.
@@ -95,7 +95,7 @@ fn key(args: &AnonymiseArgs) -> Result<Vec<u8>, Failure> {
 /// The output texts of one run.
 struct Texts<'a> {
     folder: &'a Path,
-    /// For each input file: the index of its output text, and the number of its messages.
+    /// By input file: the index of its output text, and the number of its messages.
     of: HashMap<String, (usize, u64)>,
     open: HashMap<usize, BufWriter<File>>,
 }

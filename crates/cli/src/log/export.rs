@@ -21,7 +21,7 @@ use super::summary::moment;
 use crate::failure::Failure;
 use crate::query::Shelf;
 
-/// Fields of a message.
+/// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
 /// The columns of every table.
 const HEADS: [&str; 5] = ["file", "place", "time", "session", "direction"];
@@ -112,7 +112,7 @@ struct JsonLines {
 }
 
 impl Target {
-    /// The output for the arguments; adds the data fields it needs to the decoder.
+    /// The output that the arguments choose. Adds to the decoder the data fields that the output needs.
     fn new(args: &LogExportArgs, decoder: &mut Decoder) -> Result<Self, Failure> {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
         let transport = Dictionary::built_in(Version::Fixt11);
@@ -198,7 +198,7 @@ impl Target {
         }
     }
 
-    /// Whether everything could be written.
+    /// Ends the output; returns whether all of it could be written.
     fn finish(self) -> io::Result<bool> {
         match self {
             Self::Csv(_, mut out) => {
@@ -228,7 +228,7 @@ fn json_of(
     codec::write(dictionary, &decoder.decode_whole(&bytes))
 }
 
-/// The name of its session, cut if very long.
+/// The name of the message's session, cut if it is very long.
 fn session(entry: &LogEntry<'_>) -> String {
     ReadableValue(49, entry.session().as_bytes()).to_string()
 }

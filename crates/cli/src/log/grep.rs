@@ -65,7 +65,7 @@ pub struct GrepArgs {
 /// The query, and the dictionaries for it.
 pub struct Wanted {
     query: Form,
-    /// Loaded only for conditions and names, because loading the dictionaries takes a while.
+    /// The dictionaries are loaded only for conditions and names, because loading takes time.
     shelf: Option<Shelf>,
     decoder: Decoder,
 }
@@ -76,7 +76,7 @@ enum Form {
 }
 
 impl Wanted {
-    /// Parses a query; with `decodes` messages are printed with names, too.
+    /// Parses a query. With `decodes`, messages are also printed with names.
     pub fn new(query: &str, decodes: bool, dictionary: Option<&str>) -> Result<Self, Failure> {
         let is_short = ShortQuery::is_one(query);
         let shelf = match !is_short || decodes {
@@ -141,7 +141,7 @@ impl Wanted {
     }
 }
 
-/// A matching message, and the index of its dictionary.
+/// The message of an entry if it matches, and the index of the message's dictionary.
 fn check<'a>(
     query: &mut Form,
     shelf: Option<&Shelf>,
@@ -201,7 +201,7 @@ pub fn run(args: &GrepArgs) -> Result<ExitCode, Failure> {
     Ok(exit_code(is_whole))
 }
 
-/// Position, time, session, direction, and the flags of a message.
+/// Writes the position, time, session, direction and flags of a message.
 fn write_head(entry: &LogEntry<'_>, out: &mut impl Write) -> io::Result<()> {
     write!(out, "{}:{} ", Escaped(entry.file.as_bytes()), entry.place)?;
     write_time(entry, out)?;

@@ -1,9 +1,9 @@
-//! Which session of a settings file a message of a log belongs to, by its CompIDs.
+//! Finds the session of a settings file to which a message of a log belongs, by the message's CompIDs.
 
 use fixwire::settings::{Id, SessionSettings};
 use fixwire_protocol::{Message, SessionId, Tag, tag};
 
-/// The CompIDs and SubIDs in messages from a session's peer.
+/// The CompIDs, SubIDs and LocationIDs in messages from a session's peer.
 pub struct SessionIdentity {
     begin_string: Vec<u8>,
     /// SenderCompID, SenderSubID, SenderLocationID.
@@ -12,7 +12,7 @@ pub struct SessionIdentity {
     own: [Vec<u8>; 3],
 }
 
-/// Who sent a message: an end of a session, which has the number of its place in the settings file.
+/// The sender of a message: one side of a session. The value is the session's index in the settings file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Sender {
     /// The session's peer.
@@ -42,8 +42,8 @@ impl SessionIdentity {
         }
     }
 
-    /// Number of optional identity fields that the session and the message share; `None` when the message does not
-    /// belong to this session.
+    /// Number of optional identity fields that are equal in the session and the message; `None` when the message does
+    /// not belong to the session.
     fn fits(
         &self,
         message: &Message<'_>,
@@ -67,7 +67,7 @@ impl SessionIdentity {
     }
 }
 
-/// The session of a message, and who sent it.
+/// The session of a message, and the side that sent it.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ use super::sources::{Sources, exit_code};
 use super::summary::table;
 use crate::failure::{Failure, tell};
 
-/// Logs from this size on are indexed by a search for an order.
+/// Minimum size of a log that a search for an order indexes, in bytes.
 pub const LARGE: u64 = 64 << 20;
 
 /// Arguments of `fixwire log index`.
@@ -48,7 +48,8 @@ pub struct IndexUse {
 }
 
 impl IndexUse {
-    /// The blocks to read, from the indexes of the logs; builds an index for logs of `build_from` bytes or more.
+    /// The blocks to read, according to the indexes of the logs. Builds an index for logs of `build_from` bytes or
+    /// more.
     pub fn blocks(
         &self,
         sources: &Sources,

@@ -105,7 +105,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Chosen so that half of the intervals have few digits before the decimal point.
+    /// Chooses the unit in which half of the intervals have few digits before the decimal point.
     fn of(found: &LogLatency) -> Self {
         let medians = found.kinds.values();
         let medians = medians.map(|counts| counts.histogram.value_at_quantile(0.5));
@@ -205,7 +205,7 @@ fn row(name: &str, count: u64, times: &[u64], scale: Scale) -> Vec<String> {
         .collect()
 }
 
-/// The groups of one kind, most intervals first.
+/// Writes the groups of one kind, beginning with the group with the most intervals.
 fn tables(found: &LogLatency, by: By, scale: Scale, text: &mut String) -> std::fmt::Result {
     for kind in LatencyKind::ALL {
         let mut groups: Vec<(String, Figures)> = found
@@ -238,7 +238,7 @@ fn tables(found: &LogLatency, by: By, scale: Scale, text: &mut String) -> std::f
     Ok(())
 }
 
-/// A name from a peer.
+/// A name from a peer, as it is printed.
 fn shown(name: &str) -> String {
     let name = Escaped(name.as_bytes()).to_string();
     match name.len() {
@@ -292,7 +292,7 @@ fn details(found: &LogLatency, messages: u64, text: &mut String) -> std::fmt::Re
     Ok(())
 }
 
-/// The sentences above the figures, and the unit of the figures.
+/// Writes the sentences above the figures; returns the unit of the figures.
 fn head(found: &LogLatency, messages: u64, text: &mut String) -> Result<Scale, std::fmt::Error> {
     let scale = Scale::of(found);
     let headline = format!("log latency: {}", headline(found, messages, scale));

@@ -18,10 +18,10 @@ use super::sources::{Sources, exit_code, tell_left_out};
 use super::summary::{moment, table};
 use crate::failure::{Failure, tell};
 
-/// How often the logs are read, at most, without and with an index.
+/// Maximum number of times that the logs are read, without and with an index.
 const PASSES: usize = 16;
 const INDEXED_PASSES: usize = 1_000;
-/// Fields that describe a step.
+/// Tags of the fields that describe a step.
 const SHOWN: [Tag; 24] = [
     11, 41, 37, 198, 17, 19, 45, 55, 54, 38, 40, 44, 99, 59, 150, 39, 32, 31, 14, 151, 6, 102, 103,
     58,
@@ -65,7 +65,7 @@ fn ends(step: &OrderStep) -> [String; 2] {
     [text(49), text(56)]
 }
 
-/// The fields that describe a step of an order, the first of each tag.
+/// The fields that describe a step of an order. Only the first field of each tag is shown.
 #[cfg(feature = "view")]
 pub fn shown(bytes: &[u8]) -> String {
     shown_of(|tag| value(bytes, tag))
@@ -82,7 +82,7 @@ fn shown_of<'v>(value: impl Fn(Tag) -> Option<&'v [u8]>) -> String {
 /// The history of an order, or of several orders with the same id.
 pub struct OrderLife {
     search: OrderSearch,
-    /// The parts that could not be read.
+    /// The parts of the logs that could not be read.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -114,7 +114,7 @@ impl OrderLife {
         Ok(Self { search, left_out })
     }
 
-    /// Each order with this id.
+    /// The orders with this id.
     pub fn lives(&self) -> Vec<FoundOrder<'_>> {
         self.search
             .lives()
@@ -122,7 +122,7 @@ impl OrderLife {
             .collect()
     }
 
-    /// Possible omissions.
+    /// Warnings that the history may be incomplete.
     pub fn warnings(&self) -> impl Iterator<Item = &'static str> {
         let ids = "the logs were read 16 times and each time had new ids of the order: the order may have more messages";
         let steps = "stopped after 100,000 messages (64 MiB); the order may have more";
@@ -217,7 +217,7 @@ fn ladder(life: &FoundOrder<'_>, out: &mut impl Write) -> io::Result<()> {
     table(out, ["time", "after", "from", "message", "fields"], rows)
 }
 
-/// The dictionary's name of a value.
+/// The name that the dictionary gives to a value.
 fn meaning(names: &Dictionary, tag: Tag, value: &[u8]) -> Option<String> {
     let field = names.field(tag)?;
     let known = field

@@ -34,8 +34,8 @@ impl Sources {
         LogReader::open(&self.paths, self.options(follow)).map_err(Failure::Text)
     }
 
-    /// Opens logs for a search. Of a log with an index it opens only the blocks that may match; it may skip messages
-    /// without these bytes.
+    /// Opens logs for a search. From a log with an index, only the blocks that may match are read. Messages without
+    /// these bytes may be skipped.
     pub fn open_searched(
         &self,
         blocks: &BlockChoice,
@@ -48,7 +48,7 @@ impl Sources {
         LogReader::open_blocks(&self.paths, options, blocks.clone()).map_err(Failure::Text)
     }
 
-    /// Like [`Sources::open_searched`], with the journal's record of when a message was processed.
+    /// Like [`Sources::open_searched`], but also reads the journal's records of when a message was processed.
     pub fn open_order(&self, blocks: &BlockChoice) -> Result<LogReader, Failure> {
         let options = ReadOptions {
             dequeued: true,
@@ -69,7 +69,7 @@ impl Sources {
         }
     }
 
-    /// The time zone for times without one.
+    /// The time zone of times that do not state one.
     pub fn zone(&self) -> LogZone {
         self.zone.clone().unwrap_or_else(LogZone::utc)
     }
@@ -100,7 +100,7 @@ fn shift(text: &str) -> Result<(String, i64), String> {
     Ok((file.to_owned(), sign * nanos))
 }
 
-/// Prints what was skipped; true when nothing was.
+/// Prints the parts that were skipped; returns true when nothing was skipped.
 pub fn tell_left_out(left_out: &[LeftOut]) -> bool {
     for what in left_out {
         tell("error", &format!("not read: {what}"));
@@ -108,7 +108,7 @@ pub fn tell_left_out(left_out: &[LeftOut]) -> bool {
     left_out.is_empty()
 }
 
-/// Prints the parts that were skipped, when their texts are ready; true when nothing was skipped.
+/// Prints the parts that were skipped, given as texts; returns true when nothing was skipped.
 #[cfg(feature = "view")]
 pub fn tell_left_out_lines(left_out: &[String]) -> bool {
     for what in left_out {
@@ -124,7 +124,7 @@ pub struct NotWritten {
 }
 
 impl NotWritten {
-    /// Maximum number of messages named one by one.
+    /// Maximum number of messages that are named one by one.
     const NAMED: u64 = 100;
 
     pub fn add(&mut self, entry: &LogEntry<'_>, why: &impl Display) {
@@ -135,7 +135,7 @@ impl NotWritten {
         }
     }
 
-    /// Prints how many more there are; true when all messages were written.
+    /// Prints the number of further messages that were not written; returns true when all messages were written.
     pub fn tell(&self) -> bool {
         if self.count > Self::NAMED {
             let more = self.count - Self::NAMED;
@@ -145,7 +145,7 @@ impl NotWritten {
     }
 }
 
-/// The end of a command: an error if a part could not be read.
+/// The exit code of a command: an error if a part could not be read.
 pub fn exit_code(is_whole: bool) -> ExitCode {
     if is_whole {
         ExitCode::SUCCESS
@@ -154,7 +154,7 @@ pub fn exit_code(is_whole: bool) -> ExitCode {
     }
 }
 
-/// `in`, `out`, or `?` when unknown.
+/// The direction as `in` or `out`; `?` when it is unknown.
 pub fn way(direction: Option<Direction>) -> &'static str {
     match direction {
         Some(Direction::In) => "in",
@@ -163,7 +163,7 @@ pub fn way(direction: Option<Direction>) -> &'static str {
     }
 }
 
-/// Writes the time of a message, or dashes of the same width.
+/// Writes the time of a message, or dashes of the same width if it has no time.
 pub fn write_time(entry: &LogEntry<'_>, out: &mut impl Write) -> io::Result<()> {
     match entry.time() {
         (Some(time), _) => write_moment(out, time),

@@ -122,7 +122,7 @@ fn print(summary: &LogSummary, sources: &[LogSource], out: &mut impl Write) -> i
     writeln!(out, "{} messages", summary.messages)
 }
 
-/// Writes a table with aligned columns and an empty line after it; nothing without rows.
+/// Writes a table with aligned columns, followed by an empty line. Writes nothing if there are no rows.
 pub fn table<const N: usize>(
     out: &mut impl Write,
     heads: [&str; N],
@@ -152,7 +152,7 @@ pub fn table<const N: usize>(
     writeln!(out)
 }
 
-/// The first and the last time, or an empty text.
+/// The first and the last time as text; empty texts for `None`.
 fn times(times: Option<(Timestamp, Timestamp)>) -> [String; 2] {
     times.map_or(Default::default(), |(first, last)| {
         [first, last].map(moment)

@@ -1,4 +1,4 @@
-//! `fixwire log throughput`: transactions in each millisecond.
+//! `fixwire log throughput`: counts the transactions in each millisecond.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -26,7 +26,7 @@ use super::sources::{Sources, exit_code, tell_left_out_lines};
 use crate::failure::Failure;
 use screen::{HELP, Screen, is_stdin};
 
-/// How long it waits for a key before it checks for new messages.
+/// Time to wait for a key before the next check for new messages.
 const LOOK: Duration = Duration::from_millis(40);
 
 /// Arguments of `fixwire log view`.
@@ -64,7 +64,7 @@ pub fn run(args: &ViewArgs) -> Result<ExitCode, Failure> {
         let why = "view needs a terminal: use fixwire log grep to write messages to a file";
         return Err(Failure::Text(why.to_owned()));
     }
-    // Errors in the arguments are reported before the screen is taken over.
+    // Errors in the arguments are reported before the program takes over the screen.
     args.sources.open(false)?;
     let (sources, index) = (args.sources.clone(), args.index.clone());
     let screen = Screen::new(sources, index, args.dictionary.clone(), args.filter.clone())?;
@@ -72,7 +72,7 @@ pub fn run(args: &ViewArgs) -> Result<ExitCode, Failure> {
     Ok(exit_code(tell_left_out_lines(&left_out)))
 }
 
-/// The terminal, restored when this is dropped.
+/// The terminal while the program uses it. It is restored when this value is dropped.
 struct Taken;
 
 impl Taken {
@@ -86,7 +86,7 @@ impl Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // These fail only when the terminal was closed.
+        // These calls fail only when the terminal was closed.
         let _ = execute!(stdout(), LeaveAlternateScreen);
         let _ = disable_raw_mode();
     }

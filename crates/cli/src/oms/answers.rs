@@ -1,4 +1,4 @@
-//! What the OMS answers, as tables for people and as JSON.
+//! The answers of the OMS, as tables for people and as JSON.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -38,14 +38,14 @@ pub(super) fn question(text: &str) -> Asked {
     }
 }
 
-/// The folder of an OMS's journal, which a command reads itself, also when no engine runs.
+/// The folder of an OMS's journal. A command that reads the journal itself also works when no engine runs.
 ///
 /// # Errors
 ///
-/// The OMS runs and this user may not read its orders; there is no journal, or another build wrote it.
+/// The OMS runs and this user may not read its orders; or there is no journal; or another build wrote the journal.
 pub(super) fn readable_journal(ask: &Ask) -> Result<PathBuf, Failure> {
     let store = store(&ask.at)?;
-    // In a running OMS, only operators with the right may read orders.
+    // While the OMS runs, only operators with the right may read orders.
     if let Some(mut client) = if_running(&ask.at) {
         let asked = client.ask(&question("status"));
         asked.map_err(|error| Failure::Text(error.to_string()))?;
@@ -96,14 +96,14 @@ const IDS: [&str; 17] = [
     "venue's ids",
     "settings",
 ];
-/// The greatest integer that every JSON reader keeps exactly.
+/// The largest integer that every JSON reader keeps exactly.
 const EXACT: u64 = 1 << 53;
 
-/// An object per row, with numbers for numeric columns. Ids are texts.
+/// An object for each row. Numeric columns have numbers; ids are texts.
 pub(super) fn json(text: &str) -> Value {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
-    // The parent of an account is an account, that of an order an order.
+    // The parent of an account is an account, and the parent of an order is an order.
     let is_id = |name: &str| IDS.contains(&name) || (name == "parent" && !names.contains(&"order"));
     let value = |name: &str, cell: &str| match cell.parse::<i64>() {
         Ok(number)
@@ -122,7 +122,7 @@ pub(super) fn json(text: &str) -> Value {
     Value::Array(lines.map(object).collect())
 }
 
-/// The rows with their columns aligned, numbers to the right.
+/// The rows with aligned columns; numbers are aligned to the right.
 pub(super) fn table(text: &str) -> String {
     let cells = |line: &str| -> Vec<String> {
         let cells = line.split('\t');

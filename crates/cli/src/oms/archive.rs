@@ -14,11 +14,11 @@ use fixwire_oms::recovery::{ArchiveNews, ReportArchive, ReportBatch, ReportRepla
 use fixwire_protocol::Ledger as _;
 use fixwire_protocol::outbox::stored_note;
 
-/// Bytes of reports handed over at a time.
+/// Size of the reports that are passed on at a time, in bytes.
 const BATCH: usize = 16 << 10;
-/// Number of batches that may wait for the engine; with more, the thread stops reading.
+/// Maximum number of batches that wait for the engine. With more, the thread stops reading.
 const WAITING: usize = 4;
-/// How long it waits for the last events of a request, which are about to be committed.
+/// Time to wait for the last events of a request, which are about to be committed.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// The journal of an OMS, for requests for reports.
@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 pub struct JournalArchive {
     jobs: Sender<Job>,
     news: Receiver<(u64, ArchiveNews)>,
-    /// Number of the last request, and whether it has ended.
+    /// Number of the last request; the next field says whether it has ended.
     job: u64,
     over: Arc<AtomicBool>,
 }
@@ -40,7 +40,7 @@ struct Job {
 }
 
 impl JournalArchive {
-    /// Starts the thread. It ends when this is dropped.
+    /// Starts the thread, which ends when this value is dropped.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl ReportArchive for JournalArchive {
             request,
             over: Arc::clone(&self.over),
         };
-        // `news` reports a thread that has exited.
+        // If the thread has ended, `news` reports that.
         let _ = self.jobs.send(job);
     }
 
@@ -82,7 +82,7 @@ impl ReportArchive for JournalArchive {
         }
         loop {
             match self.news.try_recv() {
-                // A batch of an earlier request.
+                // This batch belongs to an earlier request.
                 Ok((job, _)) if job != self.job => {}
                 Ok((_, news)) => return Some(news),
                 Err(TryRecvError::Empty) => return None,
@@ -97,7 +97,7 @@ impl ReportArchive for JournalArchive {
 
     fn stop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
-        // The thread may wait for room: it checks whether the request was cancelled after each batch.
+        // The thread may wait for room in the channel. After each batch it checks whether the request was cancelled.
         while self.news.try_recv().is_ok() {}
     }
 }
@@ -116,7 +116,7 @@ impl From<JournalError> for Stop {
     }
 }
 
-/// The start of reading: a state, and the notes after it.
+/// Where reading begins: a state, and the notes after it.
 struct Start {
     state: OmsState,
     notes: Notes,
@@ -138,7 +138,7 @@ impl Reader {
                 Err(Stop::Over) => continue,
                 Err(Stop::Failed(why)) => ArchiveNews::Failed(why),
             };
-            // When the OMS has ended, so do the requests.
+            // When the OMS has ended, its requests have ended too.
             let _ = self.to.send((job.number, news));
         }
     }
@@ -181,7 +181,7 @@ impl Reader {
         }
     }
 
-    /// The newest state without events from `first` on; otherwise the empty state.
+    /// The newest state that has no event from `first` on; if there is none, the empty state.
     fn open(&self, first: u64) -> Result<Start, Stop> {
         let mut state = OmsState::default();
         let found = journal::state_before(&self.journal, state.form().0, first)?;
@@ -203,7 +203,7 @@ impl Reader {
         })
     }
 
-    /// The first number whose preceding state is known, when no checkpoint is old enough.
+    /// The first event number before which the state is known, when no checkpoint is old enough.
     fn oldest(&self) -> Result<u64, Stop> {
         let mut tail = Tail::new(&self.journal, JournalPosition::START);
         let mut notes = Notes::default();
@@ -271,7 +271,7 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Finds them from a position on, where the name of their session may come later.
+    /// Finds notes from a position on. The name of their session may come after that position.
     pub(super) fn of_session(session: JournalId) -> Self {
         Self {
             session: Some(session),

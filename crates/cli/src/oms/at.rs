@@ -1,4 +1,4 @@
-//! `--at`: the state of an OMS at an earlier moment, from its journal.
+//! `--at`: the state of an OMS at an earlier time, from its journal.
 
 use std::path::Path;
 
@@ -15,21 +15,21 @@ use crate::teller::now;
 /// Nanoseconds in a day.
 const DAY: i64 = 86_400_000_000_000;
 
-/// A moment as a user writes it.
+/// A time as a user writes it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MomentArg {
     text: String,
-    /// Midnight of its date, in nanoseconds since 1970; `None` for today.
+    /// Midnight of the date, in nanoseconds since 1970; `None` for today.
     midnight: Option<i64>,
     /// Nanoseconds since midnight.
     since: i64,
 }
 
-/// Reads a moment: `2026-11-29T14:30:00.123`, or `14:30` of today, both in UTC.
+/// Reads a time: `2026-11-29T14:30:00.123`, or `14:30` for today, both in UTC.
 ///
 /// # Errors
 ///
-/// The text is no such time.
+/// The text is not such a time.
 pub(super) fn read_moment(text: &str) -> Result<MomentArg, String> {
     let wrong = || {
         format!(
@@ -61,7 +61,7 @@ pub(super) fn read_moment(text: &str) -> Result<MomentArg, String> {
         return Err(wrong());
     }
     let seconds = if is_short { ":00" } else { "" };
-    // Of any date.
+    // The date does not matter here.
     let at = Timestamp::parse(format!("20260101-{clock}{seconds}.{fraction:0<9}").as_bytes());
     Ok(MomentArg {
         text: text.to_owned(),
@@ -71,11 +71,11 @@ pub(super) fn read_moment(text: &str) -> Result<MomentArg, String> {
 }
 
 impl MomentArg {
-    /// The instant that a flag names, when it is `now`.
+    /// The time that a flag names, when the present time is `now`.
     ///
     /// # Errors
     ///
-    /// It is in the future.
+    /// The time is in the future.
     pub(super) fn at(&self, flag: &str, now: Timestamp) -> Result<Timestamp, Failure> {
         let midnight = self.midnight.unwrap_or(now.0 - now.0.rem_euclid(DAY));
         let at = Timestamp(midnight.saturating_add(self.since));
@@ -90,17 +90,17 @@ impl MomentArg {
     }
 }
 
-/// The state of an OMS at a moment.
+/// The state of an OMS at a given time.
 pub(super) struct StateThen {
     state: OmsState,
 }
 
 impl StateThen {
-    /// Reads the newest checkpoint before the moment, and the notes up to it.
+    /// Reads the newest checkpoint before the time, and the notes from there up to the time.
     ///
     /// # Errors
     ///
-    /// The journal cannot be read, or begins later.
+    /// The journal cannot be read, or begins after the time.
     pub(super) fn read(ask: &Ask, at: &MomentArg) -> Result<Self, Failure> {
         let at = at.at("--at", now())?;
         let state = state_at(&readable_journal(ask)?, at)?;
@@ -111,17 +111,17 @@ impl StateThen {
     ///
     /// # Errors
     ///
-    /// As the query of a running OMS.
+    /// As for a query to a running OMS.
     pub(super) fn answer(&self, query: &str) -> Result<String, Failure> {
         stored_answer(&self.state, query).map_err(Failure::Text)
     }
 }
 
-/// The state of an OMS after the last event that its journal recorded at a time or before.
+/// The state of an OMS after the last event that its journal recorded at or before a time.
 ///
 /// # Errors
 ///
-/// The journal cannot be read, or begins later.
+/// The journal cannot be read, or begins after the time.
 pub(super) fn state_at(store: &Path, at: Timestamp) -> Result<OmsState, Failure> {
     match Start::find(store, at)? {
         Found::Start(mut start) => {
@@ -140,7 +140,7 @@ pub(super) fn state_at(store: &Path, at: Timestamp) -> Result<OmsState, Failure>
     }
 }
 
-/// From when on the state of an OMS is known; `None` when its journal has all of its events.
+/// The time from which on the state of an OMS is known; `None` when its journal has all events.
 ///
 /// # Errors
 ///
@@ -155,7 +155,7 @@ pub(super) fn known_from(store: &Path) -> Result<Option<Timestamp>, Failure> {
     }
 }
 
-/// When the newest trading day of an OMS began; `None` when its journal does not have this event.
+/// The time at which the newest trading day of an OMS began; `None` when its journal does not have this event.
 ///
 /// # Errors
 ///
@@ -173,21 +173,21 @@ pub(super) fn day_began(store: &Path) -> Result<Option<Timestamp>, Failure> {
             }
         })?;
         match start.from {
-            // An older checkpoint may be of the day before.
+            // The day began before this checkpoint, so an older checkpoint may be of the day before.
             Some(from) if began.is_none() => until = Timestamp(from.0 - 1),
             _ => return Ok(began),
         }
     }
 }
 
-/// What a journal has of a moment.
+/// What a journal has for the state at a time.
 enum Found {
     Start(Start),
-    /// Only later states are known, from this time on; `None`: no state.
+    /// Only later states are known, from this time on; `None` if no state is known.
     KnownFrom(Option<Timestamp>),
 }
 
-/// Where reading begins.
+/// Where reading begins: a state and the records after it.
 struct Start {
     state: OmsState,
     /// The time of the first record after the state; `None` at the beginning of the journal.
@@ -199,7 +199,7 @@ struct Start {
 }
 
 impl Start {
-    /// Applies the notes up to a time, and tells of the state after each record.
+    /// Applies the notes up to a time. Calls `after` with the state after each record.
     fn follow(
         &mut self,
         until: Timestamp,
@@ -225,10 +225,10 @@ impl Start {
         Ok(())
     }
 
-    /// Where reading begins for the state at a time: at the newest checkpoint before it.
+    /// Finds where to begin to read for the state at a time: at the newest checkpoint before that time.
     fn find(store: &Path, at: Timestamp) -> Result<Found, Failure> {
         let (mut before, mut known_from) = (u64::MAX, None);
-        // The newest checkpoint first.
+        // The search begins with the newest checkpoint.
         while let Some(found) = journal::state_before(store, OmsState::default().form().0, before)
             .map_err(unreadable)?
         {
@@ -266,7 +266,7 @@ impl Start {
     }
 }
 
-/// The time of the first record from a position on.
+/// The time of the first record after a position.
 fn first_time(store: &Path, from: JournalPosition) -> Result<Option<Timestamp>, Failure> {
     let mut tail = Tail::new(store, from);
     let record = tail.next_record().map_err(unreadable)?;

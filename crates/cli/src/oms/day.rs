@@ -1,4 +1,4 @@
-//! The tables of a trading day as files: `fixwire oms day`, and by itself at each change of day.
+//! The tables of a trading day as files: for `fixwire oms day`, and automatically at each change of the trading day.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

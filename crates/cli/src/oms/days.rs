@@ -4,8 +4,8 @@ use fixwire::schedule::{Time, TimeZone};
 use fixwire_oms::DaySpan;
 use fixwire_protocol::Timestamp;
 
-/// The trading day of an instant; days begin this number of nanoseconds after midnight in this zone. `None` for an
-/// unknown zone.
+/// The trading day of an instant, if trading days begin this number of nanoseconds after midnight in this zone. `None`
+/// for an unknown zone.
 pub fn trading_day(zone: &str, begins: i64, at: Timestamp) -> Option<DaySpan> {
     let zone = TimeZone::get(zone).ok()?;
     let seconds = begins / 1_000_000_000;

@@ -1,4 +1,4 @@
-//! The contracts of an OMS: what becomes of fields of requests.
+//! The contracts of an OMS, which say what happens to fields of requests.
 
 use fixwire_oms::contract::{Contract, ContractKey};
 use fixwire_oms::rules::RiskRules;

@@ -67,8 +67,8 @@ pub(super) fn show_stamps(stamps: &[fixwire_stamps::Stamp]) -> io::Result<()> {
     write!(io::stdout(), "{head}\n{}", table(&rows))
 }
 
-/// The notes that are left of a journal, from the first one or from the oldest checkpoint on. The journal may have notes
-/// from before this checkpoint, without the state before them (JournalKeep).
+/// The notes that a journal still has, from the first note or from the oldest checkpoint on. The journal may also have
+/// notes from before the oldest checkpoint, without the state before them (JournalKeep).
 pub(super) struct LeftNotes {
     /// The oldest checkpoint, and the number of its last note.
     oldest: Option<(OmsState, u64)>,
@@ -110,7 +110,7 @@ impl LeftNotes {
         })
     }
 
-    /// Whether this note is used: it is not in the state before, and none before it is missing.
+    /// Whether this note is used. It is if it is not yet in the state `before`, and no note before it is missing.
     pub(super) fn is_next(&mut self, number: u64) -> bool {
         let next = *self.next.get_or_insert_with(|| {
             let oldest = self.oldest.take().filter(|_| number > 1);
@@ -134,11 +134,11 @@ impl LeftNotes {
         self.before.take().or(oldest).unwrap_or_default()
     }
 
-    /// Refuses a journal of which notes are missing.
+    /// Refuses a journal in which notes are missing.
     ///
     /// # Errors
     ///
-    /// The missing note.
+    /// A note is missing.
     pub(super) fn check(&self, store: &Path) -> Result<(), Failure> {
         match self.missing {
             Some(missing) => Err(Failure::Text(format!(

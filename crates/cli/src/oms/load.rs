@@ -1,4 +1,4 @@
-//! Loads an OMS from its settings file and the files that it names.
+//! Loads an OMS from its settings file and from the files that the settings name.
 
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::io;
@@ -22,7 +22,7 @@ use crate::teller::now;
 ///
 /// # Errors
 ///
-/// Settings that an OMS cannot use, then every error in its tables and files.
+/// Settings that an OMS does not support; if there are none, every error in the OMS's tables and files.
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
     let (rules, sessions, lines) = parts(source, settings)?;
     let random = || u128::from(RandomState::new().hash_one(()));
@@ -51,7 +51,7 @@ fn parts(
     Ok((rules, sessions, lines))
 }
 
-/// A trial of the settings of a file, after a state.
+/// A trial of the settings of a file, which begins with a given state.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ fn oms_sessions(settings: &Settings) -> Result<Vec<OmsSession>, LoadError> {
     Ok(sessions.collect())
 }
 
-/// Header fields of inbound messages that the session's identity determines, besides the CompIDs.
+/// Header fields of inbound messages that belong to the session's identity, in addition to the CompIDs.
 fn ids(session: &SessionSettings) -> Vec<(Tag, String)> {
     let ids = [
         (tag::SENDER_SUB_ID, Id::TargetSubID),
@@ -93,7 +93,7 @@ fn ids(session: &SessionSettings) -> Vec<(Tag, String)> {
         .collect()
 }
 
-/// The settings of an OMS, checked, and its lines over TMP.
+/// The checked settings of an OMS, and its lines over TMP.
 ///
 /// # Errors
 ///
@@ -128,7 +128,7 @@ pub fn read(
     Ok((rules, lines))
 }
 
-/// Whether the time zone of the trading days is known.
+/// Checks that the time zone of the trading days is known.
 fn check_zone(begins: &DayBegins) -> Result<(), Diagnostic> {
     let zone = &begins.zone;
     if TimeZone::get(zone).is_ok() {

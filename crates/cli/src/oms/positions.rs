@@ -1,5 +1,5 @@
-//! `fixwire oms position`, `positions load` and `reconcile`: positions that operators set, load from clearing files, or
-//! compare with such files.
+//! `fixwire oms position`, `positions load` and `reconcile`: set positions, load positions from clearing files, and
+//! compare them with such files.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -28,10 +28,10 @@ use crate::failure::Failure;
 use crate::session::{EngineFlags, if_running, store};
 use crate::teller::now;
 
-/// Maximum number of bytes of the rows of one load: they are one request at the control socket.
+/// Maximum size of the rows of one load, in bytes. They are one request at the control socket.
 const MOST_BYTES: usize = 60_000;
 
-/// How often the journal is read again when fills or positions changed while it was read.
+/// Maximum number of times that the journal is read again, because fills or positions changed while it was read.
 const ATTEMPTS: usize = 5;
 
 /// A command for one position.
@@ -199,7 +199,7 @@ pub(super) fn load(args: &LoadPositions) -> Result<ExitCode, Failure> {
     Ok(ExitCode::FAILURE)
 }
 
-/// The value that an option or a column gives; both may give the same one.
+/// The value that an option or a column gives. Both may give the same value.
 fn one_of<T: PartialEq>(
     option: Option<T>,
     column: Option<T>,
@@ -211,7 +211,7 @@ fn one_of<T: PartialEq>(
     }
 }
 
-/// The name of a file without its folder, as the journal keeps it.
+/// The name of a file without its folder, as in the journal.
 fn short_name(file: &Path) -> Result<String, Failure> {
     let name = file.file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
@@ -224,7 +224,7 @@ fn short_name(file: &Path) -> Result<String, Failure> {
     Ok(name)
 }
 
-/// A file whose rows the OMS loads.
+/// A file whose rows are loaded into the OMS.
 struct Load<'a> {
     name: &'a str,
     short: &'a str,
@@ -233,12 +233,12 @@ struct Load<'a> {
     has: [bool; 2],
     quantities: PositionQuantities,
     again: bool,
-    /// The moment of totals, and what fills have changed since.
+    /// The time of totals, and the changes by fills after that time.
     since: Option<(i64, &'a PositionsSince)>,
 }
 
 impl Load<'_> {
-    /// Sends the rows as one command if the OMS finds no mistake in any.
+    /// Sends the rows as one command, if the OMS finds no mistake in any row.
     fn tell(&self, at: &EngineFlags, why: &str) -> Result<ExitCode, Failure> {
         let wrong = self.doubts();
         if !wrong.is_empty() {
@@ -266,7 +266,7 @@ impl Load<'_> {
         command(at, format!("load {text}"), why)
     }
 
-    /// Fills since the moment of which nobody knows whether the totals have them.
+    /// Fills after the time of the totals that the totals may or may not include.
     fn doubts(&self) -> Vec<String> {
         let Some((_, since)) = self.since else {
             return Vec::new();
@@ -288,7 +288,7 @@ impl Load<'_> {
         wrong.collect()
     }
 
-    /// The arguments of the command.
+    /// The arguments of the command `load`.
     fn text(&self) -> String {
         let mut text = match self.quantities {
             PositionQuantities::Totals => "totals".to_owned(),
@@ -330,14 +330,14 @@ impl Load<'_> {
     }
 }
 
-/// Reads the notes of the journal, the oldest first: `first` gets the state before them, `next` each note.
+/// Reads the notes of the journal, the oldest first. `first` gets the state before the notes; `next` gets each note.
 fn read_notes<T>(
     at: &EngineFlags,
     first: impl Fn(OmsState) -> T,
     mut next: impl FnMut(&mut T, &[u8]),
 ) -> Result<T, Failure> {
     let store = store(at)?;
-    // In a running OMS, only operators with the right may read positions.
+    // While the OMS runs, only operators with the right may read positions.
     if let Some(mut client) = if_running(at) {
         let asked = client.ask(&question("status"));
         asked.map_err(|error| Failure::Text(error.to_string()))?;
@@ -371,9 +371,9 @@ fn read_notes<T>(
     Ok(done.unwrap_or_else(|| first(left.before())))
 }
 
-/// Reads the journal for what fills have changed since a moment.
+/// Reads from the journal the changes of positions by fills after a time.
 fn since(at: &EngineFlags, moment: i64) -> Result<PositionsSince, Failure> {
-    // A fill that is received later than this after it was made is known as such.
+    // A fill that is received more than a second after it was made is known to be late.
     if now().0.saturating_sub(moment) < 1_000_000_000 {
         return Err(Failure::Text(
             "the moment of the totals must be at least a second ago: load them later".into(),
@@ -473,7 +473,7 @@ pub(super) fn reconcile(args: &Reconcile) -> Result<ExitCode, Failure> {
     Ok(ExitCode::FAILURE)
 }
 
-/// The positions of the OMS: those of now, or of the moment of a file.
+/// The positions of the OMS: the present ones, or those at the time of a file.
 fn own_positions(args: &Reconcile, file: &ClearingFile) -> Result<Vec<OwnQuantities>, Failure> {
     let as_of = one_of(
         args.as_of,

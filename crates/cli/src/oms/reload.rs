@@ -1,5 +1,5 @@
-//! `fixwire oms reload`: reloads the settings and files of a running OMS; and the daily reload of the files at the time
-//! `[oms] reload`.
+//! `fixwire oms reload`: reloads the settings and files of a running OMS. Also the daily reload of the files at the
+//! time of `[oms] reload`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -29,9 +29,9 @@ use crate::reading::Reading;
 use crate::session::{EngineFlags, running, store};
 use crate::teller::now;
 
-/// Only reports what would change.
+/// The argument that only reports what would change.
 const CHECK: &str = "check";
-/// Restores the previous settings.
+/// The argument that restores the previous settings.
 const BACK: &str = "back";
 
 /// Arguments of `fixwire oms reload`.
@@ -77,7 +77,7 @@ pub fn run(args: &ReloadSettingsArgs) -> Result<ExitCode, Failure> {
         (_, true) => Some(BACK),
         _ => None,
     };
-    // The folder of its journal or its socket is enough to find it.
+    // The path may also be the folder of the engine's journal, or its socket, which is enough to find the engine.
     let file = Some(&args.at.engine).filter(|path| path.is_file());
     let file = file.map(fs::canonicalize).transpose()?;
     let asked = Asked {
@@ -116,7 +116,7 @@ pub fn run(args: &ReloadSettingsArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Plays the trading day that runs over the settings as the files are now.
+/// Plays the present trading day with the settings that the files have now.
 fn try_today(at: &EngineFlags) -> Result<Tried, Failure> {
     let settings = &at.engine;
     if !settings.is_file() {
@@ -130,7 +130,7 @@ fn try_today(at: &EngineFlags) -> Result<Tried, Failure> {
     Tried::of(settings, &[store], from)
 }
 
-/// Settings on their way to the thread of the OMS and back.
+/// Passes settings to the thread of the OMS, and back.
 #[derive(Clone, Debug, Default)]
 struct Handoff {
     new: Arc<Mutex<Option<Box<NewSettings>>>>,
@@ -147,7 +147,7 @@ impl SettingsSource for Handoff {
     }
 }
 
-/// The settings in force, as far as this thread needs them.
+/// The values of the settings in force that this thread needs.
 struct InForce {
     source: Source,
     reload_at: Option<i64>,
@@ -159,11 +159,11 @@ struct InForce {
 pub struct SettingsReloader {
     reading: Reading,
     handoff: Handoff,
-    /// Locked for the duration of a reload.
+    /// The settings in force. The lock is held during a reload.
     in_force: Mutex<InForce>,
     engine: Mutex<Option<Handle>>,
     listener: Mutex<OmsListener>,
-    /// Wakes the schedule when its time may have changed.
+    /// Wakes the schedule when the time of the next reload may have changed.
     changed: Mutex<Option<Sender<()>>>,
 }
 
@@ -191,7 +191,7 @@ impl SettingsReloader {
         }))
     }
 
-    /// The engine accepts reloads from now on; starts the schedule.
+    /// From this call on, the engine accepts reloads. Starts the schedule.
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl SettingsReloader {
         Ok(Box::new(move |file, how, by| own.asked(file, how, by)))
     }
 
-    /// Executes an operator's reload.
+    /// Carries out an operator's reload.
     fn asked(&self, file: &Path, how: &str, by: Operator) -> Result<String, String> {
         let who = by.who.clone();
         let mut in_force = locked(&self.in_force);
@@ -231,7 +231,7 @@ impl SettingsReloader {
         (locked(&self.listener))(OmsEvent::NotReloaded { who, why });
     }
 
-    /// The settings as the files are now; their text is the text in force or a new one.
+    /// The settings that the files have now. `source` is the text in force or a new text.
     fn read(&self, in_force: &InForce, source: &Source) -> Result<RiskRules, LoadError> {
         let settings = self.reading.of_file(source)?;
         let (rules, _) = read(source, &settings)?;
@@ -263,7 +263,7 @@ impl SettingsReloader {
         self.hand_over(in_force, (rules, source), ReloadKind::Files, by)
     }
 
-    /// The files named by the settings in force, as they are now.
+    /// Reloads the files that the settings in force name.
     fn tables(&self, in_force: &mut InForce, by: Operator) -> Result<String, String> {
         let source = in_force.source.clone();
         let rules = self.read(in_force, &source);
@@ -293,7 +293,7 @@ impl SettingsReloader {
         *locked(&self.handoff.new) = Some(Box::new(new));
     }
 
-    /// Passes settings to the OMS, and keeps the previous ones.
+    /// Passes settings to the OMS, and keeps the previous settings.
     fn hand_over(
         &self,
         in_force: &mut InForce,
@@ -307,7 +307,7 @@ impl SettingsReloader {
             .as_mut()
             .map(|engine| engine.command(RELOAD, by));
         let answer = answered(asked);
-        // Not accepted when the engine ends.
+        // An engine that is ending does not accept the settings.
         let left = locked(&self.handoff.new).take();
         let spent = locked(&self.handoff.spent).take().or(left);
         match spent {
@@ -327,15 +327,15 @@ impl SettingsReloader {
         answer
     }
 
-    /// Reloads the files each day at the time of the settings.
+    /// Reloads the files each day at the time that the settings give.
     fn keep_to_schedule(&self, wakes: &Receiver<()>) {
-        /// Longest time between two readings of the clock, which may be set.
+        /// Maximum time between two readings of the clock, because the clock may be set.
         const LOOK: Duration = Duration::from_secs(20);
         let (mut at, mut due) = (None, i64::MAX);
         loop {
             let now = now().0;
             let set = locked(&self.in_force).reload_at;
-            // The clock went back.
+            // The clock was set back.
             let is_far = due.saturating_sub(now) > DAY;
             if set != at || (set.is_some() && is_far) {
                 (at, due) = (set, set.map_or(i64::MAX, |at| next(now, at)));
@@ -366,7 +366,7 @@ impl SettingsReloader {
 
 const DAY: i64 = 86_400_000_000_000;
 
-/// The next time of day after now, in nanoseconds since 1970.
+/// The next instant with this time of day, in nanoseconds since 1970.
 fn next(now: i64, at: i64) -> i64 {
     let days = (now - at).div_euclid(DAY) + 1;
     days * DAY + at

@@ -27,13 +27,13 @@ pub enum OrderStamps {
     Missing(String),
 }
 
-/// Path of an OMS's stamps file: next to its settings.
+/// Path of the stamps file of an OMS, in the folder of its settings.
 pub fn place(settings: &Path, stamps: &str) -> PathBuf {
     settings.parent().unwrap_or(Path::new("")).join(stamps)
 }
 
 impl OrderStamps {
-    /// The stamps of an order of the OMS of a settings file.
+    /// The stamps of an order, from the OMS of a settings file.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl OrderStamps {
         };
         let read = file::read(BufReader::new(file), Some(order));
         let mut stamps = read.map_err(cannot)?;
-        // A new journal in another folder assigns the order numbers of the previous journal again.
+        // A new journal in another folder uses the order numbers of the previous journal again.
         if let Some(newest) = stamps.iter().rposition(|it| it.kind == b'D') {
             stamps.drain(..newest);
         }
@@ -70,7 +70,8 @@ impl OrderStamps {
         Ok(Self::Found(stamps))
     }
 
-    /// As text: microseconds since the first T0, in tab-separated columns; and the start of the count.
+    /// The stamps as text: microseconds since the first T0, in tab-separated columns. Also the time at which the count
+    /// starts.
     pub fn table(stamps: &[Stamp]) -> (String, String) {
         let first = stamps.iter().find(|it| it.sent > 0);
         let from = first.or(stamps.first());
@@ -100,7 +101,7 @@ impl OrderStamps {
         (head, rows)
     }
 
-    /// As JSON: an object per message with nanoseconds since 1970, `null` for missing times.
+    /// The stamps as JSON: for each message an object with nanoseconds since 1970; `null` for missing times.
     pub fn json(&self) -> Value {
         let Self::Found(stamps) = self else {
             return Value::Array(Vec::new());
@@ -123,7 +124,7 @@ impl OrderStamps {
     }
 }
 
-/// Each time of a stamp and its name; a report has no T0.
+/// The times of a stamp, each with its name. A report has no T0.
 fn times(stamp: &Stamp) -> [(&'static str, u64); 5] {
     let names = if stamp.is_report() {
         ["", "T3_read", "T3_found", "T4_journalled", "T4_written"]
@@ -144,14 +145,14 @@ fn since(from: u64, time: u64) -> String {
     if time == 0 {
         return NOTHING.to_owned();
     }
-    // T0 is from another clock, and may be later.
+    // T0 comes from another clock, so it may be later than the other times.
     let nanos = i128::from(time) - i128::from(from);
     let sign = if nanos < 0 { "-" } else { "" };
     let nanos = nanos.unsigned_abs();
     format!("{sign}{}.{:03}", nanos / 1000, nanos % 1000)
 }
 
-/// The stamps file of the settings, which the OMS has already validated.
+/// The name of the stamps file in the settings, which the OMS has already checked.
 fn named(settings: &str) -> Option<String> {
     let file = TomlFile::parse(settings).ok()?;
     let stamps = file.root().get("oms")?.table().ok()?.get("stamps")?;

@@ -1,4 +1,4 @@
-//! `fixwire oms try`: a recorded day against other settings.
+//! `fixwire oms try`: plays a recorded day against other settings.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -62,7 +62,7 @@ pub struct OmsTryArgs {
     strict: bool,
 }
 
-/// Rows of changed requests and of limits that are printed; `--changed` and `--json` have all.
+/// Maximum number of printed rows with changed requests, and with limits. `--changed` and `--json` have all rows.
 const SHOWN: usize = 20;
 /// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
@@ -90,19 +90,19 @@ pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// What a trial found.
+/// The result of a trial.
 pub(super) struct Tried {
     result: TrialResult,
-    /// Whether all of the record could be read.
+    /// Whether the whole record could be read.
     pub is_whole: bool,
 }
 
 impl Tried {
-    /// Plays a record, or what it has after a time, over the settings of a file.
+    /// Plays a record with the settings of a file: the whole record, or the part after a time.
     ///
     /// # Errors
     ///
-    /// The settings, or no part of the record can be read.
+    /// The settings have errors, or no part of the record can be read.
     pub(super) fn of(
         settings: &Path,
         record: &[PathBuf],
@@ -151,8 +151,9 @@ impl Tried {
     }
 }
 
-/// The state of the OMS before the first message that is played, and the time after which messages are played, where the
-/// record has a journal: what the journal has of before its first checkpoint is played from this checkpoint on.
+/// The state of the OMS before the first message that is played, if the record has a journal; and the time after which
+/// messages are played. If the journal no longer begins with the first event, messages are played from its first
+/// checkpoint on.
 fn opening(
     record: &[PathBuf],
     from: Option<Timestamp>,
@@ -187,16 +188,16 @@ struct Playing {
     trial: OmsTrial,
     sessions: Vec<SessionIdentity>,
     decoder: Decoder,
-    /// Messages of later times are played; `None`: all.
+    /// Only messages after this time are played; `None` for all messages.
     from: Option<Timestamp>,
-    /// Messages that belong to no session.
+    /// Number of messages that belong to no session.
     unknown: u64,
-    /// Messages without a time: neither the record nor SendingTime(52) has one.
+    /// Number of messages without a time: neither the record nor SendingTime(52) has one.
     untimed: u64,
 }
 
 impl Playing {
-    /// Plays all messages of the record, merged by time; false when a part could not be read.
+    /// Plays all messages of the record, merged by time; returns false when a part could not be read.
     fn read(&mut self, paths: &[PathBuf]) -> Result<bool, Failure> {
         let options = ReadOptions {
             dequeued: true,
@@ -205,7 +206,8 @@ impl Playing {
         let mut reader = LogReader::open(paths, options).map_err(Failure::Text)?;
         while let LogStep::Message(entry) = reader.next_step() {
             let is_journal = matches!(entry.place, LogPlace::Journal { .. });
-            // A queued message is processed when its turn comes; one that was sent again says nothing new.
+            // A queued message is played where the journal has it as dequeued. A message that was sent again is not
+            // played.
             let is_played = match entry.direction() {
                 Some(Direction::In) => matches!(entry.mark, "" | "dequeued"),
                 _ => entry.mark.is_empty(),
@@ -247,7 +249,7 @@ impl Playing {
     }
 }
 
-/// The time as shown: 2026-11-23 14:30:00.123456.
+/// The time in the form 2026-11-23 14:30:00.123456.
 fn time(at: Timestamp) -> String {
     let mut writer = TimestampWriter::new();
     Escaped(writer.format(at, Precision::Micros)).to_string()

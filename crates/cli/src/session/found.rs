@@ -1,4 +1,4 @@
-//! Finds the engine of a command: a running one, or the journal of a stopped one.
+//! Finds the engine of a command: a running engine, or the journal of a stopped engine.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,20 +16,20 @@ use crate::place::Target;
 pub(super) enum Found {
     Running(Client),
     Stopped(PathBuf),
-    /// No engine runs and its journal cannot be read; the reason.
+    /// No engine runs, and the journal cannot be read. The value is the reason.
     Absent(String),
 }
 
-/// Time limit from locking the journal to the engine's first response.
+/// Maximum time from the lock of the journal to the first response of the engine.
 const STARTS: Duration = Duration::from_secs(2);
-/// Interval of retries while the engine starts.
+/// Time between two attempts while the engine starts.
 const ASKED_AGAIN: Duration = Duration::from_millis(20);
 
 /// The engine of a target. Waits for an engine that is starting.
 ///
 /// # Errors
 ///
-/// The engine runs and does not respond, or its state is unknown.
+/// The engine runs but does not respond, or its state is unknown.
 pub(super) fn find(at: &EngineFlags, target: Target) -> Result<Found, Failure> {
     let patience = Duration::from_secs(at.timeout);
     let until = Instant::now() + patience.min(STARTS);
@@ -50,7 +50,7 @@ pub(super) fn find(at: &EngineFlags, target: Target) -> Result<Found, Failure> {
     }
 }
 
-/// The engine of a target; `None` while its journal is in use and it does not respond.
+/// The engine of a target; `None` while its journal is in use and the engine does not respond.
 fn find_now(patience: Duration, target: &Target) -> Result<Option<Found>, Failure> {
     let socket = target.socket.as_deref();
     let nobody = match socket.map(|socket| Client::connect(socket, patience)) {
@@ -82,7 +82,7 @@ fn find_now(patience: Duration, target: &Target) -> Result<Option<Found>, Failur
     match (journal::is_in_use(store), nobody) {
         (Ok(false), _) => Ok(Some(Found::Stopped(store.clone()))),
         (Ok(true), _) => Ok(None),
-        // A running engine would respond at its socket.
+        // The journal cannot be read. A running engine would respond at its socket.
         (Err(error), Some(socket)) if is_closed(&error) => {
             let socket = socket.display();
             Ok(Some(Found::Absent(format!(
@@ -93,7 +93,7 @@ fn find_now(patience: Duration, target: &Target) -> Result<Option<Found>, Failur
     }
 }
 
-/// Whether this user may not read the journal.
+/// Whether the error is that this user may not read the journal.
 pub(super) fn is_closed(error: &JournalError) -> bool {
     match error {
         JournalError::Exposed { .. } => true,

@@ -20,10 +20,10 @@ pub fn head(engine: &EngineReport, sessions: &[SessionLine]) -> String {
     )
 }
 
-/// The column of SessionName.
+/// The title of the column SessionName.
 const NAME: &str = "SESSION NAME";
 
-/// A row per session, with aligned columns.
+/// A row for each session, with aligned columns.
 pub fn of_sessions(sessions: &[SessionLine], running: bool) -> String {
     let mut rows = vec![
         ["SESSION", "STATE", "NEXT IN", "NEXT OUT"]
@@ -53,7 +53,7 @@ pub fn of_sessions(sessions: &[SessionLine], running: bool) -> String {
     aligned(&rows)
 }
 
-/// A row per link; nothing without links.
+/// A row for each link; empty if there are no links.
 pub fn of_links(links: &[LinkLine], running: bool) -> String {
     if links.is_empty() {
         return String::new();
@@ -79,7 +79,7 @@ pub fn of_links(links: &[LinkLine], running: bool) -> String {
     aligned(&rows)
 }
 
-/// The rows with their columns aligned, numbers to the right.
+/// The rows with aligned columns; numbers are aligned to the right.
 fn aligned(rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..rows[0].len())
         .map(|at| rows.iter().map(|row| row[at].len()).max().unwrap_or(0))

@@ -1,4 +1,4 @@
-//! Commands that log a session on or out: they end when that has succeeded or failed.
+//! Commands that log a session on or out. They end when the logon or logout has succeeded or failed.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -17,13 +17,13 @@ use crate::failure::Failure;
 pub(super) enum Aim {
     LoggedOn,
     LoggedOut,
-    /// Done without waiting for the connection.
+    /// The command does not wait for the connection.
     Any,
 }
 
 impl Aim {
-    /// Whether the command is still in progress. `before` is the session's number of connections when the command was
-    /// given.
+    /// Whether the command is still in progress. `before` is the number of the session's connections at the time of the
+    /// command.
     fn awaits(self, session: &SessionLine, before: u64) -> bool {
         let is_passing = ["logging out", "connecting", "connected, not logged on"]
             .contains(&session.state.as_str());
@@ -36,7 +36,7 @@ impl Aim {
         }
     }
 
-    /// Why the command has failed, by the session's state; `None` if it has not.
+    /// Why the command has failed, according to the session's state; `None` if it has not failed.
     fn failure(self, session: &SessionLine, before: u64) -> Option<&'static str> {
         match self {
             Self::LoggedOn if session.state != "logged on" => {

@@ -1,7 +1,8 @@
-//! The simulated wire between an exchange and its members: a host around the system's that can inject faults.
+//! The simulated wire between an exchange and its members. It is a host around the system's host, and can inject
+//! faults.
 //!
-//! A fault changes the bytes of a message on the way to the socket, once: the journal has the correct message, and a
-//! resent one (PossDupFlag(43) = Y) is not changed.
+//! A fault changes the bytes of a message on the way to the socket, and only once. The journal has the correct message,
+//! and a message that is resent (PossDupFlag(43) = Y) is not changed.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,9 +13,9 @@ use fixwire_exchange::{WireControl, WireFault, WireFaults};
 use fixwire_protocol::session::Party;
 use fixwire_protocol::{SOH, SessionId};
 
-/// Text(58) of a Logout.
+/// Text(58) of the Logout(5) that a fault sends.
 const TEXT: &str = "Logged out by an injected fault";
-/// `10=ddd` and SOH.
+/// Length of `10=ddd` and SOH.
 const TRAILER: usize = 7;
 /// Offset of the last digit of the checksum, from the end.
 const LAST_DIGIT: usize = 2;
@@ -29,7 +30,7 @@ pub struct SharedWire {
 }
 
 impl SharedWire {
-    /// From now on sessions can be logged out.
+    /// After this call, faults can log sessions out.
     pub fn give(&self, engine: Handle) {
         *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine);
     }
@@ -37,7 +38,7 @@ impl SharedWire {
     fn log_out(&self, session: SessionId) {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = engine.as_mut() {
-            // A busy or ending engine skips this.
+            // An engine that is busy or ending does not log the session out.
             let _ = engine.log_out(session, TEXT);
         }
     }
@@ -77,7 +78,7 @@ impl Addressee {
 /// The incomplete message of a connection.
 #[derive(Debug, Default)]
 struct Cable {
-    /// Bytes left of it; 0 between two messages.
+    /// Number of bytes that the message still has; 0 between two messages.
     left: usize,
     fault: Option<WireFault>,
     /// The id of the session.
@@ -90,7 +91,7 @@ pub struct FaultyHost<H> {
     host: H,
     wire: SharedWire,
     members: Vec<Addressee>,
-    /// By connection.
+    /// The cables, by connection.
     cables: Vec<Cable>,
 }
 
@@ -133,7 +134,7 @@ impl<H: Host> FaultyHost<H> {
         let written = match cable.fault {
             Some(WireFault::CheckSum) => {
                 let mut wrong = part.to_vec();
-                // At the end of the message, regardless of how much was written before.
+                // The digit is at the end of the message, regardless of how much of the message was written before.
                 let at = cable.left.checked_sub(LAST_DIGIT);
                 if let Some(digit) = at.and_then(|at| wrong.get_mut(at)) {
                     *digit = if *digit == b'9' { b'0' } else { *digit + 1 };
@@ -180,7 +181,7 @@ impl<H: Host> FaultyHost<H> {
 }
 
 impl Cable {
-    /// Notes that this number of bytes was written unchanged.
+    /// Records that this number of bytes was written unchanged.
     fn pass(&mut self, bytes: &[u8], count: usize) {
         let mut end = self.left;
         while end < count {
@@ -225,7 +226,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// The length of the message at the start of these bytes; the length of all bytes when unknown.
+/// The length of the message at the start of these bytes. If it is unknown, the number of all bytes.
 fn length(bytes: &[u8]) -> usize {
     let stated = || {
         let mut fields = bytes.split(|byte| *byte == SOH);

@@ -1,4 +1,4 @@
-//! The accepted orders, in memory; the oldest are evicted first.
+//! The accepted orders, in memory. The oldest orders are removed first.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,15 +6,15 @@ use fixwire_protocol::SessionId;
 
 /// Maximum number of orders kept.
 const MOST: usize = 100_000;
-/// Longest ClOrdID, Symbol or quantity that is kept, bytes.
+/// Maximum length of a ClOrdID, Symbol or quantity that is kept, in bytes.
 const LONGEST: usize = 128;
 
-/// The fields of an order that its reports need.
+/// The fields of an order that reports on the order need.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct EchoOrder {
     /// OrderID(37).
     pub id: u64,
-    /// Symbol(55); empty when it has none.
+    /// Symbol(55); empty when the order has none.
     pub symbol: Box<[u8]>,
     /// Side(54).
     pub side: Box<[u8]>,
@@ -27,7 +27,7 @@ pub struct EchoOrder {
 /// The state of an order; no order is ever filled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum EchoState {
-    /// Accepted, as a new order or as a replacement.
+    /// Accepted, as a new order or by a replace.
     Open,
     /// Canceled.
     Canceled,
@@ -41,7 +41,7 @@ type Key = (SessionId, Box<[u8]>);
 #[derive(Debug, Default)]
 pub struct EchoBook {
     orders: HashMap<Key, EchoOrder>,
-    /// Every key once, the oldest first. Some keys are no longer in `orders`.
+    /// Each key once, the oldest first. Some of these keys are no longer in `orders`.
     ages: VecDeque<Key>,
 }
 
@@ -51,7 +51,7 @@ impl EchoBook {
         self.orders.get(&(session, cl_ord_id.into()))
     }
 
-    /// The order with this ClOrdID, to change it.
+    /// The order with this ClOrdID(11), for a change.
     pub fn get_mut(&mut self, session: SessionId, cl_ord_id: &[u8]) -> Option<&mut EchoOrder> {
         self.orders.get_mut(&(session, cl_ord_id.into()))
     }

@@ -12,7 +12,7 @@ use super::{
     EXECUTION_REPORT, NEW_ORDER_SINGLE, ORDER_CANCEL_REPLACE_REQUEST, ORDER_CANCEL_REQUEST,
 };
 
-/// Fields of an ExecutionReport with the state of an order: never copied from the request.
+/// Fields of an ExecutionReport(8) with the state of an order. They are never copied from the request.
 const OF_THE_REPORT: [Tag; 15] = [
     tag::AVG_PX,
     tag::CL_ORD_ID,
@@ -31,7 +31,7 @@ const OF_THE_REPORT: [Tag; 15] = [
     tag::TRANSACT_TIME,
 ];
 
-/// The answers of one dictionary.
+/// The fields of answers, by the dictionary of a session.
 pub struct Layout {
     dictionary: Arc<Dictionary>,
     repeated: BTreeMap<&'static [u8], BTreeMap<Tag, Repeated>>,
@@ -40,12 +40,13 @@ pub struct Layout {
 /// A field that a request and its report both have.
 enum Repeated {
     Field,
-    /// The tags of the group's entries and of the groups in them.
+    /// A group, with the tags of its entries and of nested groups.
     Group(BTreeSet<Tag>),
 }
 
 impl Layout {
-    /// The answers to the messages of a session, by its dictionary or the built-in one of its version.
+    /// The layout for the messages of a session, by the session's dictionary, or else by the built-in dictionary of its
+    /// FIX version.
     pub fn of(session: &Config) -> Self {
         let dictionary = session.dictionary.clone();
         Self::new(
@@ -84,19 +85,19 @@ impl Layout {
             .is_some_and(|found| found.member(tag).is_some())
     }
 
-    /// Whether messages of a type need a field.
+    /// Whether messages of a type require a field.
     pub fn requires(&self, msg_type: &[u8], tag: Tag) -> bool {
         let member = self.message(msg_type).and_then(|found| found.member(tag));
         member.is_some_and(|member| member.required)
     }
 
-    /// Whether a field may have a value.
+    /// Whether the dictionary allows a field to have a value.
     pub fn takes(&self, tag: Tag, value: &str) -> bool {
         let field = self.dictionary.field(tag);
         field.is_some_and(|field| field.allows(value.as_bytes()))
     }
 
-    /// OrdStatus(39) of an order. FIX 4.4 has none for a replaced one.
+    /// OrdStatus(39) of an order. FIX 4.4 has no OrdStatus for a replaced order.
     pub fn status(&self, state: EchoState) -> u8 {
         match state {
             EchoState::Open => b'0',
@@ -105,7 +106,7 @@ impl Layout {
         }
     }
 
-    /// A required field of the report that neither the request nor `given` has.
+    /// A required field of the report that neither the request has nor `given` lists.
     pub fn missing(&self, request: &Message<'_>, given: &[Tag]) -> Option<Tag> {
         let report = self.message(EXECUTION_REPORT)?;
         let required = report.members().iter().filter(|member| member.required);
@@ -113,7 +114,7 @@ impl Layout {
         open.find(|tag| !OF_THE_REPORT.contains(tag) && !given.contains(tag) && !request.has(*tag))
     }
 
-    /// Writes the fields of a request that a report has, too, except those `left_out`.
+    /// Writes the fields of a request that a report also has, except the fields of `left_out`.
     pub fn repeat(&self, request: &Message<'_>, left_out: &[Tag], body: &mut Body<'_>) {
         let Some(repeated) = self.repeated.get(request.msg_type()) else {
             return;
@@ -164,7 +165,7 @@ fn both(request: &MessageDef, report: &MessageDef) -> BTreeMap<Tag, Repeated> {
     common.filter(own).collect()
 }
 
-/// Whether each entry of one group is allowed in the other.
+/// Whether each entry of one group is allowed in the other group.
 fn fits(entry: &GroupDef, into: &GroupDef) -> bool {
     let tags = |group: &GroupDef| -> Vec<Tag> {
         group.members().iter().map(|member| member.tag).collect()
@@ -180,7 +181,7 @@ fn fits(entry: &GroupDef, into: &GroupDef) -> bool {
         Some(own) => into.group(member.tag).is_some_and(|there| fits(own, there)),
         None => true,
     });
-    // The same fields, in the same order.
+    // The groups have the same fields, in the same order.
     entry.delimiter() == into.delimiter()
         && order == tags(entry)
         && !into.members().iter().any(needs)

@@ -14,7 +14,7 @@ use crate::log::order::shown;
 use crate::log::sources::way;
 use crate::log::summary::moment;
 
-/// From this number of rows on, the selected message is shown below the list.
+/// Minimum number of rows at which the selected message is shown below the list.
 const SPLIT: u16 = 16;
 
 /// Draws the screen.
@@ -41,7 +41,7 @@ pub fn draw(screen: &mut Screen, names: &Dictionary, area: Rect, buffer: &mut Bu
     buffer.set_stringn(area.x, at + 1, &last, width, Style::new());
 }
 
-/// The cursor while a filter is typed.
+/// The position of the cursor while a filter is typed.
 pub fn cursor(screen: &Screen, area: Rect) -> Option<(u16, u16)> {
     let at = screen.typing?;
     let x = u16::try_from(at + 1).unwrap_or(u16::MAX);
@@ -183,7 +183,7 @@ fn last_line(screen: &Screen) -> String {
     }
 }
 
-/// Names of messages of all versions.
+/// A dictionary with the names of messages of all FIX versions.
 pub fn names() -> Dictionary {
     Dictionary::built_in(Version::Fix50Sp2).over(&Dictionary::built_in(Version::Fixt11))
 }

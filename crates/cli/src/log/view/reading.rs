@@ -19,13 +19,13 @@ use crate::log::sources::Sources;
 
 /// Polling interval for new messages.
 const LOOK: Duration = Duration::from_millis(100);
-/// Number of positions in a batch; a batch that has waited is sent earlier.
+/// Number of positions in a full batch. A batch that has waited is sent before it is full.
 const BATCH: usize = 4096;
 const WAITED: Duration = Duration::from_millis(20);
-/// Number of batches waiting to be listed.
+/// Maximum number of batches that wait to be listed.
 const AHEAD: usize = 16;
 
-/// The results of the thread.
+/// The messages that the thread has found since the last batch.
 #[derive(Default)]
 pub struct Batch {
     pub sources: Vec<SpotSource>,
@@ -41,9 +41,9 @@ pub struct Batch {
 pub enum ReadState {
     #[default]
     Reading,
-    /// All messages are read; new messages will be added.
+    /// All messages are read. New messages will be added.
     Following,
-    /// All messages are read, and no messages can be added.
+    /// All messages are read. No new messages can be added.
     Ended,
     /// The list is full.
     Full,
@@ -73,7 +73,7 @@ impl LogReading {
             "" => None,
             query => Some(query.to_owned()),
         };
-        // A wrong query is reported at once.
+        // An invalid query is reported at once.
         if let Some(query) = &wanted {
             Wanted::new(query, false, dictionary)?;
         }
@@ -124,7 +124,7 @@ struct Lister {
     /// The last reported state.
     last: ReadState,
     listed: usize,
-    /// The source of each file, with the position of its last message.
+    /// The source of each file, and the position of the file's last message.
     known: HashMap<String, KnownSource>,
     next_source: u32,
     spool: Option<File>,
@@ -167,7 +167,7 @@ impl Lister {
         }
     }
 
-    /// False when the receiver has ended.
+    /// Sends the batch; returns false when the receiver has ended.
     fn hand_over(&mut self, state: ReadState) -> bool {
         if self.stopped.load(Ordering::Relaxed) {
             return false;
@@ -211,7 +211,7 @@ impl Lister {
                 return;
             };
             ReadMessage::of(entry).write(&mut self.bytes);
-            // Messages that cannot be spooled cannot be shown again.
+            // A message that cannot be spooled could not be shown again.
             if spool.write_all_at(&self.bytes, self.spooled).is_err() {
                 self.spooled = MOST_SPOOLED;
                 return;
@@ -223,7 +223,8 @@ impl Lister {
         self.listed += 1;
     }
 
-    /// The source of a message. When a file has an earlier position than before, it is a new file.
+    /// The index of a message's source, and whether it is new. If a position is before the last one of the same file,
+    /// the file is a new file.
     fn source_of(&mut self, file: &str, offset: u64) -> (u32, bool) {
         if let Some(known) = self.known.get_mut(file)
             && (known.is_spooled || offset > known.last)
@@ -250,7 +251,7 @@ impl Lister {
     }
 }
 
-/// The hash of the sender and its MsgSeqNum(34).
+/// A hash of the sender and the MsgSeqNum(34).
 fn number_of(entry: &LogEntry<'_>) -> u32 {
     let part = |tag| entry.get(tag).unwrap_or_default();
     hash(&[part(34), part(49), part(56)])

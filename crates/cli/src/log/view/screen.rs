@@ -17,7 +17,7 @@ use fixwire_protocol::{Decoder, SOH};
 
 /// Number of unreadable parts kept for display.
 const MOST_LEFT_OUT: usize = 1000;
-/// Longest filter.
+/// Maximum length of a filter.
 const LONGEST_FILTER: usize = 500;
 
 /// The keys.
@@ -39,10 +39,10 @@ q, Ctrl-C             quit
 
 On a page: arrows, PageUp, PageDown, Home and End scroll, Esc goes back.";
 
-/// The view in front.
+/// What the screen shows.
 pub enum Mode {
     List,
-    /// A text over the whole screen.
+    /// A text that covers the whole screen.
     Page(Page),
 }
 
@@ -52,11 +52,11 @@ pub struct Page {
     pub lines: Vec<String>,
     pub top: usize,
     pub left: usize,
-    /// The part still to be loaded; `None` when everything is loaded.
+    /// The rest of the text, which is still being loaded; `None` when all is loaded.
     coming: Option<Receiver<Vec<String>>>,
 }
 
-/// The whole state.
+/// The whole state of the screen.
 pub struct Screen {
     sources: Sources,
     index: IndexUse,
@@ -71,19 +71,19 @@ pub struct Screen {
     /// The selected message, and the first one on the screen.
     pub selected: usize,
     pub top: usize,
-    /// Number of list rows when last drawn.
+    /// Number of list rows when the screen was last drawn.
     pub rows: usize,
     pub mode: Mode,
     pub filter: String,
     /// The cursor position while the filter is typed; `None` when it is not typed.
     pub typing: Option<usize>,
-    /// A sentence for the last line.
+    /// The text in the last line of the screen.
     pub note: String,
     /// Whether the selection follows the last message.
     pub follows: bool,
-    /// The time of the message to select again in a new list, if any.
+    /// The time of the message to be selected again in a new list; `None` for no such message.
     anchor: Option<i64>,
-    /// Whether a jump waits for a message that was not read yet.
+    /// Whether a jump waits for a message that has not been read yet.
     jumps: bool,
     shelf: Option<Shelf>,
     decoder: Decoder,
@@ -124,7 +124,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Reads the logs with the current filter. An invalid filter leaves the list unchanged.
+    /// Reads the logs with the current filter. If the filter is invalid, the list stays unchanged.
     fn read_again(&mut self) -> Result<(), Failure> {
         let reading = LogReading::start(&self.sources, &self.filter, self.dictionary.as_deref())?;
         self.anchor = self.anchor.or(self.spot().map(|spot| spot.time));
@@ -138,7 +138,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Takes new results; true when there are any.
+    /// Takes new results from the reading thread; returns true when there are any.
     pub fn collect(&mut self) -> bool {
         let mut is_new = false;
         if let Mode::Page(page) = &mut self.mode
@@ -150,7 +150,7 @@ impl Screen {
                 Err(TryRecvError::Disconnected) => page.coming = None,
             }
         }
-        // One batch at a time, so that keys are answered in between.
+        // The number of batches is limited, so that keys are answered in between.
         for _ in 0..64 {
             let Some(Ok(batch)) = self.reading.as_ref().map(|it| it.batches.try_recv()) else {
                 break;
@@ -211,7 +211,7 @@ impl Screen {
             .collect())
     }
 
-    /// Handles a key; false to quit.
+    /// Handles a key; returns false if the user quits.
     pub fn key(&mut self, key: KeyEvent) -> bool {
         self.note.clear();
         self.jumps = false;
@@ -355,7 +355,7 @@ impl Screen {
         let (sender, coming) = channel();
         let (sources, index, wanted) = (self.sources.clone(), self.index.clone(), id.clone());
         let find = move || {
-            // Fails only when the page was closed.
+            // This fails only when the page was closed.
             let _ = sender.send(life(&sources, &index, &wanted));
         };
         if let Err(error) = fixwire_threads::spawn("order", find) {
@@ -367,11 +367,11 @@ impl Screen {
         self.mode = Mode::Page(page);
     }
 
-    /// From a request to the next message that answers it; from an answer back to its request.
+    /// Selects the next message that answers the selected request; for a selected answer, selects the request.
     fn jump(&mut self) {
         self.jumps = matches!(self.state, ReadState::Reading);
         if self.jumps && self.anchor.is_some() {
-            // Another message is still to be selected.
+            // An earlier jump still waits for its message.
             return;
         }
         let (Some(spot), Some(message)) = (self.spot(), self.message()) else {
@@ -405,7 +405,7 @@ impl Screen {
         }
     }
 
-    /// The first message with a ClOrdID(11) that is a report, or the first that is not.
+    /// The first message with a ClOrdID(11) that is a report, or the first one that is not a report.
     fn with_id(
         &mut self,
         id: u32,
@@ -434,7 +434,7 @@ impl Page {
         }
     }
 
-    /// False when it is closed.
+    /// Handles a key on a page; returns false when the page is closed.
     fn key(&mut self, key: KeyCode, rows: usize) -> bool {
         let last = self.lines.len().saturating_sub(rows);
         match key {
@@ -453,7 +453,7 @@ impl Page {
     }
 }
 
-/// The sequence diagram of an order, and its possible omissions.
+/// The sequence diagram of an order, with warnings that it may be incomplete.
 fn life(sources: &Sources, index: &IndexUse, id: &str) -> Vec<String> {
     let life = match OrderLife::find(sources, index, id) {
         Ok(life) => life,

@@ -1,4 +1,4 @@
-//! Positions of the listed messages, and reading them again.
+//! Positions of the listed messages. Also reads these messages again.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -24,12 +24,12 @@ pub struct LogSpot {
     /// Offset in the log, or in the spool.
     pub offset: u64,
     pub line: u64,
-    /// `i64::MIN` without a time.
+    /// The time of the message; `i64::MIN` if it has none.
     pub time: i64,
-    /// Hashes of ClOrdID(11), and of sender and MsgSeqNum(34); 0 without one.
+    /// Hash of ClOrdID(11), and hash of sender and MsgSeqNum(34); 0 without one.
     pub id: u32,
     pub number: u32,
-    /// Index of its source.
+    /// Index of the message's source.
     pub source: u32,
     pub direction: Option<Direction>,
 }
@@ -38,7 +38,7 @@ pub struct LogSpot {
 #[derive(Clone, Debug)]
 pub struct SpotSource {
     pub file: String,
-    /// Whether its messages are in the spool because it has no random access.
+    /// Whether the source's messages are in the spool, because the source has no random access.
     pub is_spooled: bool,
 }
 
@@ -73,7 +73,7 @@ impl Spots {
 pub struct ReadMessage {
     pub place: String,
     pub session: String,
-    /// The journal's facts about it, and the errors of its frame.
+    /// The journal's facts about the message, and the errors of its frame.
     pub marks: String,
     /// Bytes of the message, with secrets masked.
     pub bytes: Vec<u8>,
@@ -100,7 +100,7 @@ impl ReadMessage {
         }
     }
 
-    /// The form in the spool: three texts and the message, each after its length.
+    /// Writes the message in the form of the spool: three texts and the message, each after its length.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.clear();
         for part in [
@@ -152,14 +152,14 @@ impl Places {
         }
     }
 
-    /// Clears it for another list.
+    /// Removes all sources, for another list.
     pub fn clear(&mut self) {
         self.sources.clear();
         self.texts.clear();
         self.spool = None;
     }
 
-    /// Adds a source and opens its file, so that it stays the same file.
+    /// Adds a source and opens its file, so that a new file of the same name is not read instead.
     pub fn add(&mut self, source: SpotSource) {
         if !source.is_spooled {
             let text = TextPlaces::open(Path::new(&source.file), &self.options);
@@ -169,7 +169,7 @@ impl Places {
         self.sources.push(source);
     }
 
-    /// The message at this position; `None` when the file no longer has it.
+    /// The message at this position; `None` when the file no longer has the message.
     pub fn read(&mut self, spot: &LogSpot) -> Option<ReadMessage> {
         let source = self.sources.get(spot.source as usize)?;
         if source.is_spooled {
@@ -180,12 +180,12 @@ impl Places {
     }
 }
 
-/// The time of a spot, if it has one.
+/// The time of a spot; `None` if it has none.
 pub fn time_of(spot: &LogSpot) -> Option<Timestamp> {
     (spot.time != i64::MIN).then_some(Timestamp(spot.time))
 }
 
-/// A hash that is never 0; FNV-1a.
+/// An FNV-1a hash that is never 0.
 pub fn hash(parts: &[&[u8]]) -> u32 {
     let bytes = parts.iter().flat_map(|part| part.iter().chain([&1]));
     let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| {

@@ -1,5 +1,5 @@
-//! The state before a trading day, in a file beside the folders of the days. The journal has only its newest checkpoints:
-//! on a busy day all of them are of the day itself when it ends.
+//! The state before a trading day, in a file beside the folders of the days. It is kept because the journal has only
+//! its newest checkpoints. On a busy day, all of these may be of the day itself when the day ends.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};
@@ -16,22 +16,23 @@ use super::files::not_written;
 use super::files::shown;
 use crate::failure::Failure;
 
-/// Before the date in the name of a file.
+/// The prefix of the date in the name of a file.
 const NAME: &str = ".begin-";
-/// The longest first line.
+/// Maximum length of the first line.
 const LONGEST: u64 = 100;
 
 fn path(folder: &Path, date: u32) -> PathBuf {
     folder.join(format!("{NAME}{}", shown(date)))
 }
 
-/// The first line of a file: the form of the state, its version, the number of its last note, its hash.
+/// The first line of a file: the form and version of the state, the number of the state's last note, and the hash of
+/// the state.
 fn head(state: &OmsState, note: u64) -> String {
     let (name, version) = state.form();
     format!("{name} {version} {note} {:016x}\n", state.hash())
 }
 
-/// Whether a first line is of a state of this form and version, with this last note.
+/// Whether a first line is of a state with this form and version, and with this last note.
 fn is_of(line: &str, note: u64) -> bool {
     let (name, version) = OmsState::default().form();
     line.starts_with(&format!("{name} {version} {note} "))
@@ -92,7 +93,8 @@ pub(in crate::oms) fn read(folder: &Path, date: u32, first: u64) -> Option<OmsSt
     (head(&state, note) == line).then_some(state)
 }
 
-/// Keeps the state before the note `first`, the first one of a day, unless it is kept or the journal no longer has it.
+/// Keeps the state before `first`, the first note of a day. Does nothing if the state is already kept, or if the
+/// journal no longer has it.
 ///
 /// # Errors
 ///
@@ -109,7 +111,7 @@ pub(super) fn keep(
         return Ok(());
     }
     match state_before(journal, first, goes_on)? {
-        // The journal has only a part of the day.
+        // The journal has only a part of the day, so the state before the day is not known.
         Some(state) if state.day() == date => Ok(()),
         Some(state) => write(&path, folder, &state, first.saturating_sub(1))
             .map_err(|error| not_written(&path, &error)),
@@ -178,7 +180,7 @@ fn write(path: &Path, folder: &Path, state: &OmsState, note: u64) -> io::Result<
         .and_then(|file| file.sync_all())
         .and_then(|()| fs::rename(&unfinished, path));
     if whole.is_err() {
-        // The next attempt replaces what is left.
+        // If removing fails, the next attempt replaces the file.
         let _ = fs::remove_file(&unfinished);
     }
     whole
@@ -193,7 +195,7 @@ pub(in crate::oms) fn remove_older(folder: &Path, date: u32) {
             .to_str()
             .is_some_and(|name| name.starts_with(NAME) && name < &*oldest);
         if is_older {
-            // A file that stays costs only its space.
+            // A file that cannot be removed only takes space.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -1,4 +1,4 @@
-//! The files of a trading day: written beside their place, and moved there when all are complete.
+//! The files of a trading day. They are written beside their final place, and moved there when all are complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -18,7 +18,7 @@ use rustix::process::{Pid, test_kill_process};
 use crate::failure::Failure;
 use crate::log::moment;
 
-/// Why there is no Parquet.
+/// The error for Parquet files when the feature is missing.
 #[cfg(not(feature = "parquet"))]
 pub(super) const NO_PARQUET: &str = "this fixwire was built without the feature parquet";
 
@@ -28,31 +28,31 @@ const ACTIONS: (&str, &[DayColumn]) = (ACTION_TABLE, &ACTION_COLUMNS);
 pub(in crate::oms) const ACTION_TABLE: &str = "actions";
 /// The file that says which events are in the tables. It is moved to its place after all others.
 const ABOUT: &str = "day.csv";
-/// The folder of unfinished files, before the number of the process that writes them.
+/// The prefix of the folder of unfinished files. The number of the process that writes them follows.
 const UNFINISHED: &str = ".unfinished-";
 
-/// What becomes of a day's files in the other form.
+/// What happens to the day's files that have the other format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Others {
     Stay,
-    /// They are removed before the file about the day appears.
+    /// These files are removed before the file about the day appears.
     Removed,
 }
 
 /// The files of a day.
 pub(super) struct DayFiles {
     folder: PathBuf,
-    /// In the order of [`DayTable::ALL`], and the actions.
+    /// The files of the tables, in the order of [`DayTable::ALL`], then the file of the actions.
     files: Vec<DayFile>,
     format: DayFormat,
     others: Others,
     unfinished: Unfinished,
 }
 
-/// The folder of files that are not complete. It is removed when this is dropped.
+/// The folder of files that are not complete. The folder is removed when this value is dropped.
 struct Unfinished {
     folder: PathBuf,
-    /// The folder of the day, when it was made for them: it is removed if it stays empty.
+    /// The folder of the day, if it was created for these files. It is removed if it stays empty.
     made: Option<PathBuf>,
 }
 
@@ -69,16 +69,17 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // What is left is removed before the next files are written.
+        // If this fails, the folder is removed before the next files are written.
         let _ = fs::remove_dir_all(&self.folder);
         if let Some(made) = &self.made {
-            // Fails when it has files.
+            // This fails when the folder has files.
             let _ = fs::remove_dir(made);
         }
     }
 }
 
-/// Removes the folders of killed processes, and one that an earlier process with our number has left.
+/// Removes the folders that killed processes have left. One may have been left by an earlier process with the number of
+/// this process.
 fn remove_left(folder: &Path, own: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -98,7 +99,7 @@ fn remove_left(folder: &Path, own: &Path) -> io::Result<()> {
 }
 
 struct DayFile {
-    /// Name with the extension.
+    /// Name of the file, with its extension.
     name: String,
     path: PathBuf,
     rows: u64,
@@ -121,7 +122,7 @@ fn file_name(table: &str, format: DayFormat) -> String {
     format!("{table}.{}", format.name())
 }
 
-/// What the file about a day says.
+/// The content of the file about a day.
 fn about(date: u32, notes: &Range<u64>) -> String {
     let (first, last) = (notes.start, notes.end.saturating_sub(1));
     format!(
@@ -130,12 +131,13 @@ fn about(date: u32, notes: &Range<u64>) -> String {
     )
 }
 
-/// Whether a folder has all files of a day, up to its last note, in one form.
+/// Whether a folder has all files of a day, up to the day's last note, in one format.
 pub(super) fn are_whole(folder: &Path, date: u32, notes: &Range<u64>) -> bool {
     let said = fs::read_to_string(folder.join(ABOUT)).unwrap_or_default();
     let row = said.lines().nth(1).unwrap_or_default();
     let mut cells = row.split(',');
-    // The tables may begin later than the day now in the journal, or earlier: only their end counts.
+    // The tables may begin earlier or later than the part of the day that the journal has now, so only their end is
+    // compared.
     let is_day = cells.next() == Some(&*shown(date));
     let ends = cells.nth(1) == Some(&*notes.end.saturating_sub(1).to_string());
     let has_all = |(_, format): &(&str, DayFormat)| {
@@ -194,7 +196,7 @@ impl DayFiles {
         file.add(&row)
     }
 
-    /// Moves the files to their places, that about the day last, and returns the number of rows of each table.
+    /// Moves the files to their places, the file about the day last. Returns the number of rows of each table.
     ///
     /// # Errors
     ///
@@ -232,7 +234,7 @@ impl DayFiles {
     }
 }
 
-/// Removes the tables in another form: with a newer file about the day they would seem to be complete.
+/// Removes the tables in the other format, which would seem complete beside a newer file about the day.
 fn remove_others(folder: &Path, format: DayFormat) -> Result<(), Failure> {
     let others = DayFormat::NAMES.iter().filter(|(_, it)| *it != format);
     for (_, other) in others {
@@ -277,7 +279,7 @@ impl DayFile {
         added.map_err(|error| not_written(&self.path, &error))
     }
 
-    /// Writes all of it to the disk, and returns its name.
+    /// Writes the whole file to the disk; returns its name.
     fn finish(self) -> Result<String, Failure> {
         let flushed = match self.out {
             Out::Csv(mut out) => out.flush(),

@@ -26,13 +26,12 @@ use super::source::{DayError, FoundDay, oldest};
 use crate::failure::Failure;
 use crate::writable;
 
-/// How often it looks for new events.
+/// Time between two checks for new events.
 const LOOK: Duration = Duration::from_secs(1);
-/// The longest time between two attempts. The first pause is twice [`LOOK`], each further one twice as long as the one
-/// before.
+/// Maximum time between two attempts. The first pause is twice [`LOOK`]; each further pause is twice the pause before.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The folder of the files, which is relative to that of the settings.
+/// The folder of the files. In the settings it is relative to the folder of the settings.
 fn place(settings: &Path, folder: &DayFolder) -> PathBuf {
     let beside = settings.parent().unwrap_or(Path::new(""));
     beside.join(&folder.name)
@@ -42,7 +41,7 @@ fn place(settings: &Path, folder: &DayFolder) -> PathBuf {
 ///
 /// # Errors
 ///
-/// No journal is kept, the folder cannot be written, or the files have a form that this build does not know.
+/// No journal is kept, the folder cannot be written, or this build cannot write the format of the files.
 pub fn check(
     source: &Source,
     settings: &Settings,
@@ -84,7 +83,7 @@ pub fn check(
     }
 }
 
-/// Which files the thread writes, and from where.
+/// The files that the thread writes, and the journal that it reads.
 #[derive(Debug)]
 pub struct DayFilesPlan {
     journal: PathBuf,
@@ -93,7 +92,7 @@ pub struct DayFilesPlan {
 }
 
 impl DayFilesPlan {
-    /// The plan of a settings file; `None` when its OMS writes no files.
+    /// The plan for a settings file; `None` when the OMS of the file writes no files.
     #[must_use]
     pub fn of(settings: &Path, rules: &RiskRules, journal: &Path) -> Option<Self> {
         let folder = rules.day_files.as_ref()?;
@@ -105,8 +104,8 @@ impl DayFilesPlan {
     }
 }
 
-/// The thread that writes the files of ended days. It ends when this is dropped; files that it has not completed are
-/// written after the next start.
+/// The thread that writes the files of ended days. It ends when this value is dropped. Files that are not complete then
+/// are written after the next start.
 #[derive(Debug)]
 pub struct DayFilesThread {
     ends: Arc<AtomicBool>,
@@ -114,7 +113,7 @@ pub struct DayFilesThread {
 }
 
 impl DayFilesThread {
-    /// Starts the thread; its events go to the listener.
+    /// Starts the thread. The listener receives the thread's events.
     ///
     /// # Errors
     ///
@@ -142,7 +141,7 @@ impl Drop for DayFilesThread {
         self.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // A panicking thread has already reported it.
+            // If the thread has panicked, the panic was already reported.
             let _ = thread.join();
         }
     }
@@ -169,9 +168,9 @@ pub(in crate::oms) struct FoundDays {
     pub(in crate::oms) names: HashMap<JournalId, String>,
     /// All notes up to the present were read once.
     has_caught_up: bool,
-    /// A record was read.
+    /// Whether a record has been read.
     has_begun: bool,
-    /// The segments that were removed before the first record was read.
+    /// The range of segments that were removed before the first record was read.
     missed: Option<(u32, u32)>,
 }
 
@@ -220,7 +219,8 @@ impl FoundDays {
                 return Err(Failure::Text(why));
             }
         }
-        // After all days that begin in the journal: the oldest checkpoint may be of one of these.
+        // All days that begin in the journal have been added. The oldest checkpoint may be of one of these days, or of
+        // an earlier day.
         if !self.has_caught_up {
             self.has_caught_up = true;
             if self.first.is_some_and(|first| first > 1)
@@ -242,13 +242,13 @@ struct Follower {
     listener: OmsListener,
     ends: Arc<AtomicBool>,
     found: FoundDays,
-    /// The end of each day whose files are complete, or that the journal no longer has.
+    /// For each day whose files are complete or that the journal no longer has, the end of its notes.
     written: BTreeMap<u32, u64>,
-    /// The newest day, and its first note: the state before it is kept if the journal has it.
+    /// The newest day and its first note. The state before that note is kept, if the journal has it.
     kept: Option<(u32, u64)>,
-    /// The newest ended day when older states were removed.
+    /// The newest ended day for which older states were removed.
     cleared: Option<u32>,
-    /// The last failure of each day; without a day that of reading the journal.
+    /// The last failure of each day; `None` is the key for failures to read the journal.
     told: BTreeMap<Option<u32>, String>,
 }
 
@@ -271,7 +271,7 @@ impl Follower {
         !self.ends.load(Ordering::Acquire)
     }
 
-    /// Reads the events since the last time; false when the journal cannot be read.
+    /// Reads the events that were added since the last call; returns false when the journal cannot be read.
     fn read(&mut self) -> bool {
         match self.found.read(&self.plan.journal, &self.ends) {
             Ok(()) => {
@@ -287,7 +287,7 @@ impl Follower {
         }
     }
 
-    /// Keeps the state before the newest day; false when it cannot be written.
+    /// Keeps the state before the newest day; returns false when it cannot be written.
     fn keep_beginning(&mut self) -> bool {
         let days = &self.found.days;
         let newest = days.dates().last();
@@ -305,14 +305,14 @@ impl Follower {
             }
             Err(failure) => {
                 self.fails(Some(date), &failure.to_string(), true);
-                // The files of ended days do not need it.
+                // The files of ended days do not need this state.
                 self.write_ended();
                 false
             }
         }
     }
 
-    /// Writes the files of all ended days that have none; false when some could not be written.
+    /// Writes the missing files of all ended days; returns false when some could not be written.
     fn write_ended(&mut self) -> bool {
         let ended: Vec<u32> = self.found.days.ended().collect();
         let mut is_done = true;
@@ -329,12 +329,12 @@ impl Follower {
         is_done
     }
 
-    /// Whether a day has its files, or gets them now.
+    /// Whether a day has its files, after an attempt to write missing files.
     fn has_files(&mut self, date: u32) -> bool {
         let Some(notes) = self.found.days.notes_of(date) else {
             return true;
         };
-        // A day that was continued after its end has another end.
+        // The notes of a day end elsewhere if the day was continued after its end.
         if self.written.get(&date) == Some(&notes.end) {
             return true;
         }
@@ -347,7 +347,7 @@ impl Follower {
             Ok(()) => {
                 self.told.remove(&Some(date));
             }
-            // Its files are written after the next start.
+            // The files of this day are written after the next start.
             Err(_) if !self.goes_on() => return false,
             Err(DayError::Missing(why)) => self.fails(Some(date), &why, false),
             Err(DayError::Unreadable(failure)) => {
@@ -362,7 +362,7 @@ impl Follower {
     fn write(&mut self, date: u32, folder: &Path) -> Result<(), DayError> {
         let ends = Arc::clone(&self.ends);
         let goes_on = move || !ends.load(Ordering::Acquire);
-        // Before the journal is read: the folder may not be writable.
+        // The folder is tested before the journal is read, because it may not be writable.
         let mut files = DayFiles::begin(folder, self.plan.format, Others::Removed)?;
         let day = FoundDay::find(
             &self.plan.journal,
@@ -390,7 +390,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Raises the event of a failure, unless it is the same as before.
+    /// Raises the event of a failure, unless the day's last failure was the same.
     fn fails(&mut self, day: Option<u32>, why: &str, again: bool) {
         if self.told.get(&day).is_none_or(|told| told != why) {
             self.told.insert(day, why.to_owned());

@@ -15,7 +15,7 @@ use super::files::DayFiles;
 use super::files::shown;
 use crate::failure::Failure;
 
-/// Why a day is not read to its end.
+/// The error when a day is not read to its end.
 const UNFINISHED: &str = "the files are not finished";
 
 /// A trading day of a journal.
@@ -25,7 +25,7 @@ pub(super) struct FoundDay {
     /// The numbers of its notes.
     pub(super) notes: Range<u64>,
     state: OmsState,
-    /// The number of the last note in the state.
+    /// The number of the last note in `state`.
     known: u64,
     /// Number of operators' actions after the last note of the day.
     last_actions: usize,
@@ -33,7 +33,7 @@ pub(super) struct FoundDay {
 
 /// Why a day is not in a journal.
 pub(super) enum DayError {
-    /// The journal does not have the day, or no longer what is needed for it.
+    /// The journal does not have the day, or no longer has what is needed for the day.
     Missing(String),
     /// The journal cannot be read.
     Unreadable(Failure),
@@ -55,8 +55,8 @@ impl From<Failure> for DayError {
 }
 
 impl FoundDay {
-    /// Finds a day in a journal; without a date the newest one. The newest day ends with the last note that is found:
-    /// an engine may be writing the journal. `kept` is the folder with the kept states before days.
+    /// Finds a day in a journal; without a date, the newest day. The newest day ends with the last note that is found,
+    /// because an engine may be writing the journal. `kept` is the folder of the kept states before days.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl FoundDay {
             None => before(store, notes.start)?,
         };
         let (state, known, notes) = match (early, begun) {
-            // The day began before the first note that is left, or before the oldest checkpoint.
+            // The day began before the first note in the journal, or before the oldest checkpoint.
             (None, Some((state, note))) if state.day() == date => {
                 (state, note, note + 1..notes.end)
             }
@@ -140,11 +140,11 @@ impl FoundDay {
         self.state.day() == self.date
     }
 
-    /// Adds the rows of the day to its files, while `goes_on` is true.
+    /// Adds the rows of the day to its files, as long as `goes_on` returns true.
     ///
     /// # Errors
     ///
-    /// The journal or a file; or `goes_on` was false.
+    /// The journal cannot be read, a file cannot be written, or `goes_on` returned false.
     pub(super) fn write(
         self,
         store: &Path,
