@@ -22,7 +22,7 @@ use crate::values::value::Text;
 const TURN: usize = 32;
 /// Pause after a turn with this maximum, in which the client can read the reports.
 const PACE: Nanos = Nanos(1_000_000);
-/// Pause before the archive is asked again.
+/// Pause before the next call to the archive.
 const PAUSE: Nanos = Nanos(500_000);
 /// Maximum number of requests for reports that may wait for a session.
 const MOST: usize = 4;

@@ -177,7 +177,7 @@ impl ReportRequest {
     }
 }
 
-/// What later happened to an order that has reports in the range.
+/// The later outcome of an order that has reports in the range.
 #[derive(Clone, Copy, Debug, Default)]
 struct OrderOutcome {
     /// The event number of the order's last report.

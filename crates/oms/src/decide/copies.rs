@@ -104,7 +104,7 @@ impl Core {
             return Some(Nanos((due - at).unsigned_abs()));
         }
         let kind = match (key.1, ours) {
-            // Once an order is closed, the copy of its end is no longer awaited.
+            // When an order is closed, the OMS no longer awaits the copy of the order's end.
             (ENDED, _) => BreakKind::NotClosed,
             (_, Some(_)) => BreakKind::NoCopy,
             (_, None) => BreakKind::NoReport,

@@ -56,7 +56,7 @@ impl Core {
         self.forget(at, sink);
     }
 
-    /// Declines a replace or cancel: the venue refused it, or it is no longer possible.
+    /// Declines a replace or cancel, because the venue refused it or because it is no longer possible.
     pub fn decline(
         &mut self,
         at: i64,

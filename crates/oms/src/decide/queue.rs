@@ -372,8 +372,8 @@ impl Lines {
         }
     }
 
-    /// A session of a group, or else of a helper group, that can send an order now. If there is none: the reason, and
-    /// the time at which a session may be able to send.
+    /// A session of a group, or else of a helper group, that can send an order now. Without such a session: the reason,
+    /// and the time at which a session may be able to send.
     pub(crate) fn choose(
         &self,
         state: &OmsState,

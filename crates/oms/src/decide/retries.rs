@@ -148,8 +148,8 @@ impl Core {
         None
     }
 
-    /// A session to the venue for an order that is due. If there is none: the reason, the time at which the order times
-    /// out, and the time at which a session may be able to send.
+    /// A session to the venue for an order that is due. Without such a session: the reason, the time at which the order
+    /// times out, and the time at which a session may be able to send.
     fn line_again(&self, at: i64, number: Number) -> Result<SessionNo, (Why, i64, Option<i64>)> {
         let retry = retry_of(&self.state, number);
         let order = self.state.orders().get(number);
@@ -172,7 +172,7 @@ impl Core {
         line.map_err(|(why, when)| (why, stale, when))
     }
 
-    /// When the next order can be sent again or times out, in nanoseconds since 1970.
+    /// The time at which the next order can be sent again or times out, in nanoseconds since 1970.
     pub(crate) fn due_retry(&mut self, at: i64) -> Option<i64> {
         if self.next_retry(at).is_some() {
             return Some(at);

@@ -225,7 +225,7 @@ impl Core {
         true
     }
 
-    /// When the OMS stops to wait for the venues and closes the trading day.
+    /// The time until the OMS stops waiting for the venues and closes the trading day.
     pub(crate) fn due_roll(&self, at: i64) -> Option<Nanos> {
         let roll = self.work.roll.as_ref()?;
         Some(Nanos(roll.until.saturating_sub(at).max(0).unsigned_abs()))

@@ -360,7 +360,7 @@ impl DayReport {
         }
     }
 
-    /// What an event is about to change.
+    /// The values that an event is about to change.
     fn before(&self, event: &OrderEvent<'_>) -> Before {
         let orders = self.state.orders();
         if let OrderEvent::Break(BreakEvent::BreakSettled {

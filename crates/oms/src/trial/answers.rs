@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Decimal, Message, tag};
 
-/// What an answer says about the request.
+/// The outcome that an answer reports for its request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum AnswerKind {
     /// The order was accepted.

@@ -93,7 +93,7 @@ pub struct LostFills {
 /// Messages that were not played.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NotPlayed {
-    /// What they are: a MsgType(35), or a kind of report.
+    /// The kind of the messages: a MsgType(35), or a kind of report.
     pub what: String,
     /// How many.
     pub count: u64,
@@ -138,7 +138,7 @@ struct Use {
     order: Number,
 }
 
-/// What is counted while a record is played.
+/// The counts that are made while a record is played.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     span: Option<(Timestamp, Timestamp)>,

@@ -1,4 +1,4 @@
-//! Values: what orders, settings and messages are made of. Nothing here knows the state.
+//! Values: the parts of orders, settings and messages. No file of this folder uses the state.
 
 pub mod canary;
 pub(crate) mod day;

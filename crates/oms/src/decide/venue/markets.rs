@@ -105,7 +105,8 @@ impl Core {
             .collect()
     }
 
-    /// One state for all markets: the state of the market that is open the most; `None` when there are no instruments.
+    /// One state for all markets: of their states, the one in which the most is allowed; `None` when there are no
+    /// instruments.
     pub(crate) fn overall_market(&self) -> Option<Market> {
         let all = self.instruments.numbered();
         let states = all.filter_map(|(index, rule)| {

@@ -46,7 +46,7 @@ pub(crate) enum Step {
 /// Requests that wait for an answer on lines that are up; derived from the state of the OMS.
 #[derive(Debug, Default)]
 pub(crate) struct Unanswered {
-    /// When the next step of each request is due, sorted by time.
+    /// Each request with its next step and the time of that step, sorted by time.
     pub(crate) waiting: VecDeque<(i64, Number, Step)>,
 }
 

@@ -15,7 +15,7 @@ use crate::load::table::{self, Row};
 /// A row of a file of positions.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ClearingRow {
-    /// Its line in the file.
+    /// The row's line in the file.
     pub line: usize,
     /// Account(1).
     pub account: String,
@@ -43,7 +43,7 @@ pub struct ClearingFile {
 /// A fill of a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ClearingFill {
-    /// Its line in the file.
+    /// The fill's line in the file.
     pub line: usize,
     /// Account(1).
     pub account: String,

@@ -31,7 +31,7 @@ pub struct OwnQuantities {
     pub doubts: String,
 }
 
-/// What is compared.
+/// The quantities that are compared.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Compared {
     /// Long and short positions.

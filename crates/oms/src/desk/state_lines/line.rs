@@ -86,7 +86,7 @@ pub(crate) struct Scaled(pub i128, pub u8);
 impl Display for Scaled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(value, scale) = *self;
-        // Of a damaged checkpoint.
+        // Only a damaged checkpoint has so many decimals.
         let Some(one) = 10_u128.checked_pow(scale.into()) else {
             return write!(f, "{value}e-{scale}");
         };

@@ -68,7 +68,7 @@ pub enum Passage<'a> {
 }
 
 impl<'a> Treatment<'a> {
-    /// What happens to a value; a table that does not have the value refuses it.
+    /// Applies the treatment to a value. A `map` table that does not have the value refuses it.
     #[must_use]
     pub fn pass(self, value: &'a [u8]) -> Passage<'a> {
         match self {

@@ -287,7 +287,7 @@ pub enum StatusRule {
     /// Only when the state of an order is in doubt.
     #[default]
     FromBook,
-    /// Also when a client requests the status: its OrderStatusRequest(H) is passed on to the venue.
+    /// Also when a client requests the status. The client's OrderStatusRequest(H) is then passed on to the venue.
     PassOn,
     /// Never: an order in doubt is an alarm at once.
     Never,
@@ -330,7 +330,7 @@ impl RejectCode {
     pub const DUPLICATE: Self = Self::Order(6);
 }
 
-/// When trading days begin: a time of day in a time zone.
+/// The start of trading days: a time of day in a time zone.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DayBegins {
     /// The time, in nanoseconds after midnight.
@@ -534,7 +534,7 @@ impl ReferencePrice {
         ("best", Self::Best),
     ];
 
-    /// Its name in the settings.
+    /// Name of the reference price in the settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         let names = Self::NAMES.into_iter();

@@ -16,7 +16,7 @@ pub struct SecurityData {
     pub exchange: Option<String>,
     /// SecurityType(167).
     pub kind: Option<String>,
-    /// When it matures.
+    /// The maturity of the instrument.
     pub maturity: Option<Maturity>,
     /// The first trading day without new orders, as 20261218.
     pub expires: Option<u32>,
@@ -33,7 +33,7 @@ pub struct SecurityId {
     pub id: String,
 }
 
-/// When an instrument matures.
+/// The maturity of an instrument.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Maturity {
     /// In a month, as 202612: MaturityMonthYear(200).
