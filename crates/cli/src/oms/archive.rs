@@ -181,7 +181,7 @@ impl Reader {
         }
     }
 
-    /// The newest state that has no event from `first` on; if there is none, the empty state.
+    /// The newest state that has no event from `first` on; without such a state, the empty state.
     fn open(&self, first: u64) -> Result<Start, Stop> {
         let mut state = OmsState::default();
         let found = journal::state_before(&self.journal, state.form().0, first)?;

@@ -22,7 +22,7 @@ use crate::teller::now;
 ///
 /// # Errors
 ///
-/// Settings that an OMS does not support; if there are none, every error in the OMS's tables and files.
+/// Settings that an OMS does not support; without such settings, every error in the OMS's tables and files.
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
     let (rules, sessions, lines) = parts(source, settings)?;
     let random = || u128::from(RandomState::new().hash_one(()));
