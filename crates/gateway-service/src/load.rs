@@ -41,8 +41,8 @@ pub struct LoadedGateway<G = Gateway> {
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`]: the settings that a gateway does not support. If there are none, the tables that cannot be
-/// read. If there are none, every error in the rules.
+/// [`LoadError::Content`]: the settings that a gateway does not support; else the tables that cannot be read; else
+/// every error in the rules.
 pub fn load(
     source: &Source,
     settings: &Settings,
