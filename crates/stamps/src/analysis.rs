@@ -37,7 +37,7 @@ pub fn percentile<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
 ///
 /// # Errors
 ///
-/// When writing to `to` fails.
+/// Writing to `to` fails.
 pub fn summary(file: &str, stamps: &[Stamp], to: &mut impl Write) -> fmt::Result {
     let mut kinds: BTreeMap<u8, Vec<&Stamp>> = BTreeMap::new();
     let (reports, requests): (Vec<&Stamp>, Vec<&Stamp>) =
@@ -276,7 +276,7 @@ impl Throughput {
     ///
     /// # Errors
     ///
-    /// When writing to `to` fails.
+    /// Writing to `to` fails.
     pub fn write(&self, to: &mut impl Write) -> fmt::Result {
         writeln!(
             to,

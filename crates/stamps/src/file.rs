@@ -222,7 +222,7 @@ fn write_until(to: &mut impl Write, stamps: &Stamps, ends: &AtomicBool) -> io::R
 ///
 /// # Errors
 ///
-/// When writing to `to` fails.
+/// Writing to `to` fails.
 pub fn write(to: &mut impl Write, stamp: &Stamp) -> io::Result<()> {
     // Text from clients must not break lines or columns.
     let id = String::from_utf8_lossy(stamp.id()).replace(['|', '\n', '\r'], "?");
