@@ -22,7 +22,8 @@ use crate::values::value::Presence;
 const BEHIND_MOST: usize = 8 << 20;
 /// Maximum number of requests that a link sends before their frames are written.
 const BATCH: usize = 64;
-/// Maximum number of reports that one frame causes: accepted, filled, and the rest cancelled.
+/// Maximum number of reports that one frame causes: one for the acceptance, one for the fill, and one for the cancel of
+/// the rest.
 const REPORTS: usize = 3;
 /// Time from the start of the process to the first login, in nanoseconds. It is a second and one nanosecond, so that
 /// the second is over.

@@ -107,7 +107,8 @@ pub struct Oms {
     reaches: Vec<Reach>,
     /// Whether the settings of a user add fields to requests, or replaces get fields of their orders.
     adds_fields: bool,
-    /// Whether requests for orders need a closer look: fields are added to requests, or routes have conditions.
+    /// Whether requests for orders need a closer look, because fields are added to requests or because routes have
+    /// conditions.
     looks_at_all: bool,
     gathered: Gathered,
     note: Vec<u8>,

@@ -54,7 +54,8 @@ pub trait ReportArchive: Send {
 /// Progress of a request.
 #[derive(Debug)]
 pub enum ArchiveNews {
-    /// The journal is open: reports from number `from` on are available. Always the first progress of a request.
+    /// The journal is open, and reports from number `from` on are available. This is always the first progress of a
+    /// request.
     Opened {
         /// The number of the first report that is available.
         from: u64,
@@ -154,7 +155,7 @@ pub struct ReportRequest {
     pub(crate) receiver: ReportReceiver,
     /// The client's dictionary.
     pub(crate) dictionary: Arc<Dictionary>,
-    /// The dictionaries of all sessions: each message that caused a report was read with one of these.
+    /// The dictionaries of all sessions. Each message that caused a report was read with one of them.
     pub(crate) dictionaries: Vec<Arc<Dictionary>>,
     /// Lines whose ExecID(17) the receiver gets.
     pub(crate) exec_id_lines: Vec<SessionNo>,

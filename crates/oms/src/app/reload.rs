@@ -22,7 +22,7 @@ impl Oms {
         self.settings = Some(source);
     }
 
-    /// Completes new settings: adds the settings of TMP lines, which are read separately, and compiles the conditions
+    /// Completes new settings. Adds the settings of TMP lines, which are read separately, and compiles the conditions
     /// of routes with the dictionaries of the sessions in use.
     fn complete(&self, new: &mut NewSettings) {
         if new.rules.has_conditions() {

@@ -180,8 +180,8 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Sets or removes a price of an instrument; [`touch_all`](Self::touch_all) then triggers the orders whose
-    /// condition the price meets.
+    /// Sets or removes a price of an instrument. [`touch_all`](Self::touch_all) later marks the orders whose condition
+    /// the price meets.
     pub(crate) fn set_price(
         &mut self,
         instrument: InstrumentNo,

@@ -243,7 +243,7 @@ impl Core {
         })
     }
 
-    /// Reads the values of a new order in the units of its instrument; the controls come later.
+    /// Reads the values of a new order in the units of its instrument. Does not check the controls.
     #[inline(always)]
     pub(crate) fn proposed<const QUOTE: bool>(
         &self,

@@ -24,7 +24,7 @@ pub(crate) struct Group {
     pub(crate) next: usize,
     pub(crate) affinity: Option<Affinity>,
     pub(crate) flow: Option<FlowRule>,
-    /// Maximum time that orders and replaces stay queued, in nanoseconds; `None`: only cancels are queued.
+    /// Maximum time that orders and replaces stay queued, in nanoseconds. `None` if only cancels are queued.
     pub patience: Option<i64>,
     pub cannot_replace: bool,
     pub cannot_stop: bool,

@@ -1,4 +1,4 @@
-//! Rerun: an operator places again an order that a control rejected, with some controls turned off.
+//! Rerun: an operator places again an order that a control rejected, and turns some controls off for it.
 //!
 //! A rejected order stays rejected. The OMS places a new order for the same client, under a ClOrdID(11) of the OMS,
 //! because the client's own ClOrdID was used by the rejected order.

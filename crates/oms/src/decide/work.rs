@@ -645,7 +645,7 @@ impl Core {
         self.work.on_reserve = is;
     }
 
-    /// Records that the sequence numbers of a session to a venue were reset: sent messages may be lost.
+    /// Records that the sequence numbers of a session to a venue were reset, so that sent messages may be lost.
     pub fn set_reset(&mut self, line: SessionNo) {
         if !self.work.reset.contains(&line) {
             self.work.reset.push(line);

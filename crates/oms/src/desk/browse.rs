@@ -82,7 +82,7 @@ pub(crate) fn dropped(core: &Core, dropped: &DroppedFields) -> String {
     text
 }
 
-/// The table of symbols and their settings; a symbol that the file no longer has is listed without a tick.
+/// The table of symbols and their settings. A symbol that is no longer in the file is listed without a tick.
 pub(crate) fn symbols(core: &Core) -> String {
     let state = core.state();
     let mut list =

@@ -86,7 +86,8 @@ pub fn carry_out(
         CommandVerb::Roll => return core.roll(at, &words, by, sink),
         CommandVerb::Position => return positions::set_position(core, at, words.rest, by, sink),
         CommandVerb::Load => return positions::load_positions(core, at, words.rest, by, sink),
-        // The application carries out these commands: it has the lines, the new settings and the listener of events.
+        // The application carries out these commands, because it has the lines, the new settings and the listener of
+        // events.
         CommandVerb::Bulletin | CommandVerb::Reload | CommandVerb::Differ => {
             return Err(format!(
                 "{} is a command of the application, not of the OMS",
@@ -198,7 +199,7 @@ fn market(
     Ok(format!("{}: {name}", scope_name(core.state(), scope)))
 }
 
-/// Sets prices of a market; they trigger the conditional orders whose condition they meet.
+/// Sets prices of a market. The prices trigger the conditional orders whose condition they meet.
 fn price(
     core: &mut Core,
     at: i64,
@@ -347,7 +348,7 @@ fn limit(
     Ok(done.trim_end().into())
 }
 
-/// Hash of a request to set limits: two operators who set limits together must give requests with the same hash.
+/// Hash of a request to set limits. Two operators who set limits together must give requests with the same hash.
 fn limit_hash(scope: &str, limits: &[(RiskControl, Option<i128>)], until: &str) -> u64 {
     let mut limits: Vec<String> = limits
         .iter()

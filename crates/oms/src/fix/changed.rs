@@ -38,7 +38,8 @@ pub(super) fn settled(
     }
 }
 
-/// Reports an order whose terms the venue has set: by a pending replace, by a replace that was given up, or elsewhere.
+/// Reports an order whose terms the venue has set: by a pending replace, by a replace that the OMS gave up, or without
+/// a replace of the OMS.
 #[cold]
 pub(super) fn terms_set(
     state: &OmsState,

@@ -85,7 +85,7 @@ pub(super) fn report(
 ) {
     let orders = state.orders();
     match *event {
-        // The venue has the order although its state was unknown. The client already knows the order as accepted.
+        // The venue had acknowledged the order before, so the client already knows it as accepted.
         LifecycleEvent::Accepted { .. } if before.is_known => {}
         LifecycleEvent::Accepted { order, .. } => {
             plain(state, order, (b'0', b"", None), client, outbox);

@@ -1,4 +1,4 @@
-//! Conditional orders in the state: held until a price of the market meets their condition.
+//! Conditional orders in the state. The OMS holds them until a price of the market meets their condition.
 //!
 //! ```text
 //!             Touched                 Triggered

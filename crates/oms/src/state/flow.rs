@@ -58,7 +58,7 @@ impl Passed {
     }
 }
 
-/// A sliding window of `N` slots, the current one included: flow counts for up to one slot longer than the window.
+/// A sliding window of `N` slots, including the current slot. Flow counts for up to one slot longer than the window.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[repr(C)]
 pub(crate) struct Window<const N: usize> {

@@ -130,7 +130,7 @@ impl Holding {
     }
 }
 
-/// Maximum number of scopes that an order can have; the settings refuse deeper account trees.
+/// Maximum number of scopes that an order can have. The settings refuse deeper account trees.
 pub(crate) const SCOPES: usize = 16;
 
 /// Usage and limits of the scopes of an order, the widest scope first.
@@ -228,7 +228,7 @@ pub(crate) struct Expiry {
     pub until: i64,
 }
 
-/// A stopped scope: the operator who stopped it, and the operator who requested to arm it.
+/// A stopped scope, with the operator who stopped it and the operator who requested to arm it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Stop {
     pub scope: Scope,

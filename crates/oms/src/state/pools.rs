@@ -1,4 +1,4 @@
-//! Pools of order numbers: how many numbers of each pool are used, and which orders get numbers from which pool.
+//! Pools of order numbers: the numbers of each pool that are used, and the pool of each session and line group.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;

@@ -131,7 +131,7 @@ impl Quotes {
         self.all.insert(bid, quote);
     }
 
-    /// Handles an order of a quote that was removed from memory; the quote is removed with its second order.
+    /// Handles the removal of an order of a quote from memory. The quote is removed with its second order.
     pub(crate) fn forget(&mut self, bid: Number) {
         let Some(quote) = self.all.get_mut(&bid) else {
             return;

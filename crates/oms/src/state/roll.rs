@@ -73,7 +73,8 @@ pub(crate) fn is_unconfirmed(state: &OmsState, order: &Order) -> bool {
     order.state == OrderState::Lapsed || ends_with_day(state, order)
 }
 
-/// Text with the number of open orders at the venues: for each line, the orders that end before a day, and the others.
+/// Text with the number of open orders at the venues. For each line, it has the number of orders that end before a day,
+/// and of the others.
 pub(crate) fn open_at_venues(state: &OmsState, day: u32) -> String {
     let mut lines: BTreeMap<SessionNo, [usize; 3]> = BTreeMap::new();
     let orders = state.orders().iter();

@@ -18,7 +18,7 @@ pub struct Tally {
     pub traded: Amount,
     /// Number of open orders that the venue has not acknowledged.
     pub unanswered: u64,
-    /// Profit or loss of today, in 10^-9: positions are valued at the price of their last fill.
+    /// Profit or loss of today, in 10^-9. Positions are valued at the price of their last fill.
     pub gained: Amount,
 }
 

@@ -1,4 +1,4 @@
-//! Writes orders and requests as R01, or as R31 when the symbol has more than 20 bytes; writes both sides of a quote as
+//! Writes orders and requests as R01, or as R31 when the symbol has more than 20 bytes. Writes both sides of a quote as
 //! one R09 or R39.
 
 use fixwire_tmp::messages::{OrderEntry, QuoteEntry};

@@ -78,7 +78,8 @@ mod planted {
 
     static PLANTED: AtomicU8 = AtomicU8::new(0);
 
-    /// Plants the fault with this name in all threads from now on; a name that no fault has removes the planted fault.
+    /// Plants the fault with this name in all threads from now on. If no fault has the name, the planted fault is
+    /// removed.
     pub fn plant(name: &str) {
         let fault = OmsPlantedFault::ALL
             .into_iter()

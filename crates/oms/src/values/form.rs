@@ -102,7 +102,7 @@ impl NumberForm {
         })
     }
 
-    /// Whether another format may produce the same texts: both have the same length and compatible prefixes.
+    /// Whether another format may produce the same texts, because both have the same length and compatible prefixes.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let is_as_long = self.prefix.len() + self.width == other.prefix.len() + other.width;
         let (short, long) = match self.prefix.len() < other.prefix.len() {

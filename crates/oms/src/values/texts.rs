@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Maximum length of EncodedText(355), in bytes; a longer text is cut between characters.
+/// Maximum length of EncodedText(355), in bytes. A longer text is cut between characters.
 pub(crate) const ENCODED_MOST: usize = 480;
 
 /// Translations of all languages.
@@ -191,7 +191,7 @@ impl Pattern {
         Ok((Self(texts), values.len()))
     }
 
-    /// The values in a text that matches the pattern; each value ends where the piece after it first occurs.
+    /// The values in a text that matches the pattern. Each value ends where the piece after it first occurs.
     fn values<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
         let (first, others) = self.0.split_first()?;
         let (last, between) = others.split_last()?;

@@ -87,7 +87,7 @@ fn parts(quantity: Decimal, scale: u8) -> Result<Quantity, Reason> {
     }
 }
 
-/// A quantity of an instrument in the unit of limits, 10^-8: sums over instruments are in this unit.
+/// A quantity of an instrument in the unit of limits, 10^-8, which sums over instruments also have.
 #[inline]
 pub(crate) fn in_limits(quantity: i128, scale: u8) -> i128 {
     const ONE: [i128; 9] = [

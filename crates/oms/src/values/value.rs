@@ -4,17 +4,18 @@ use alloc::boxed::Box;
 use core::fmt;
 use fixwire_ledger::{Put, Wire, bytes};
 
-/// Number of an order or a request: one sequence from 1 on, which continues over trading days.
+/// Number of an order or a request. Orders and requests share one sequence from 1 on, which continues over trading
+/// days.
 pub type Number = u64;
 
-/// A quantity in units of 10 to the power of minus the quantity decimals of its instrument: shares, contracts, parts of a
-/// coin.
+/// A quantity of shares, contracts or parts of a coin. The unit is 10^-n, where n is the number of quantity decimals of
+/// the instrument.
 pub type Quantity = u64;
 
 /// The most decimals that quantities of an instrument have.
 pub(crate) const MOST_QUANTITY_DECIMALS: u8 = 8;
 
-/// A price in units of 10 to the power of minus the instrument's price scale.
+/// A price. The unit is 10^-n, where n is the number of price decimals of the instrument.
 pub type Price = i64;
 
 /// Price times quantity in their units; or money in units of 10^-9 where stated.

@@ -2,8 +2,8 @@
 
 use crate::values::value::Number;
 
-/// A ClOrdID(11) that the OMS uses at venues: `17` for order 17; `17-25` for its request 25, or for the order itself
-/// when it was sent again under number 25.
+/// A ClOrdID(11) that the OMS uses at venues. Order 17 has `17`. `17-25` is the id of request 25 for order 17, or of
+/// order 17 itself when it was sent again under number 25.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct VenueId {
     /// The number of the order; 0 when the id is not one of the OMS.

@@ -128,7 +128,7 @@ impl Oms {
     ) -> Result<(), Refusal> {
         let cancel = mass::mass_cancel(index, message)?;
         let odd = self.not_carried(index, message);
-        // A mass cancel of all orders must not name a symbol: it would cancel more than the symbol.
+        // A mass cancel of all orders must not name a symbol, because it would also cancel the orders in other symbols.
         let names_symbol = cancel.kind == b'7' && !cancel.symbol.is_empty();
         let odd = odd.or(names_symbol.then_some(tag::SYMBOL));
         let (core, mut out) = self.parts(outbox, Some(message));

@@ -502,7 +502,7 @@ impl Core {
         }
     }
 
-    /// Raises a break, or updates the venue's values in an open break; requests the status from the venue.
+    /// Raises a break, or updates the venue's values in an open break. Then requests the status from the venue.
     pub(crate) fn raise(
         &mut self,
         at: i64,
@@ -586,7 +586,7 @@ impl Core {
         }
     }
 
-    /// Closes the order's break of this kind, if it has one: the OMS and the venue agree again.
+    /// Closes the order's break of this kind, if it has one, because the OMS and the venue agree again.
     fn agreed(&mut self, at: i64, order: Number, kind: BreakKind, sink: &mut impl Sink) {
         if self.state().breaks.is_empty() {
             return;

@@ -42,7 +42,7 @@ impl Core {
         }
     }
 
-    /// The order of a venue's report: found by ClOrdID(11), else by OrigClOrdID(41) or OrderID(37).
+    /// The order of a venue's report. It is found by ClOrdID(11), else by OrigClOrdID(41) or OrderID(37).
     pub(crate) fn reported_order(&self, report: &VenueReport<'_>) -> Option<Number> {
         let order = self.state().orders().get(report.id.order);
         let number = order.map(|order| order.number);

@@ -1,5 +1,5 @@
-//! Quantities and prices of fills. Prices are kept exactly: an instrument gets more decimals when the price of a fill
-//! needs them.
+//! Quantities and prices of fills. Prices are kept exactly: if the price of a fill needs more decimals, its instrument
+//! gets more decimals.
 
 use fixwire_protocol::Decimal;
 

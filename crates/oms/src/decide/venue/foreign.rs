@@ -11,8 +11,8 @@ use crate::values::show::Sentence;
 use crate::values::value::Number;
 
 impl Core {
-    /// Whether a session may report on an order: it is the order's line, a line of the same group, or a line of a
-    /// helper group.
+    /// Whether a session may report on an order. The session must be the order's line, a line of the same group, or a
+    /// line of a helper group.
     #[inline]
     pub(crate) fn may_report(&self, session: SessionNo, order: &Order) -> bool {
         order.line() == Some(session) || self.lines.reaches(&self.state, session, order)

@@ -9,8 +9,8 @@ use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::value::Market;
 
 impl Core {
-    /// Handles the state of the market of a symbol; an empty symbol means all symbols of the line's group. Returns the
-    /// number of symbols whose state changed.
+    /// Handles the state of the market of a symbol. An empty symbol stands for all symbols of the line's group. Returns
+    /// the number of symbols whose state changed.
     pub(crate) fn venue_market(
         &mut self,
         at: i64,

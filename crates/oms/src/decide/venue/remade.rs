@@ -44,7 +44,8 @@ impl OmsState {
 }
 
 impl Core {
-    /// Handles ExecType(150) = 0: of the order, or of a replace that the venue carries out or confirms in this way.
+    /// Handles ExecType(150) = 0 for the order itself, or for a replace that the venue carries out or confirms in this
+    /// way.
     #[inline(always)]
     pub(crate) fn new_reported(
         &mut self,

@@ -22,7 +22,7 @@ enum NewTerms {
     Nothing,
     /// OrderQty(38) and Price(44).
     Other(Quantity, Price),
-    /// The terms are ambiguous, or do not fit the order's fills.
+    /// The terms contradict each other, or do not fit the order's fills.
     Unclear,
 }
 

@@ -155,7 +155,7 @@ impl PositionsSince {
         }
     }
 
-    /// The time from which on the notes have all fills, if that is after the moment; in nanoseconds since 1970.
+    /// The time from which on the notes have all fills, in nanoseconds since 1970; `None` if it is not after `moment`.
     #[must_use]
     pub fn is_known_from(&self) -> Option<i64> {
         self.known_from

@@ -1,4 +1,4 @@
-//! What the core holds in addition to the state: queues, timers that are due, prices, pending work.
+//! The values of the core in addition to the state: queues, timers that are due, prices, pending work.
 
 use super::line::{At, Name, OrderNo, StateLines};
 use crate::decide::core::Core;

@@ -10,7 +10,7 @@ use crate::state::orders::ids::Ids;
 use crate::state::pools::Pool;
 use crate::values::value::Number;
 
-/// The highest number after which the order numbers of a journal may begin: above it, JSON numbers are not exact.
+/// The highest number after which the order numbers of a journal may begin. JSON numbers above it are not exact.
 const LATEST: Number = 1 << 53;
 
 impl OmsState {

@@ -31,7 +31,7 @@ impl From<SessionNo> for IdOwner {
     }
 }
 
-/// A ClOrdID(11) used today, as a hash, and its order; the order is 0 if it was rejected.
+/// A ClOrdID(11) used today, as a hash, and the number of its order. For a rejected order the number is 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Used {
     pub hash: u64,

@@ -27,7 +27,7 @@ impl LapsedOrders {
         self.asked.is_empty()
     }
 
-    /// Adds the lapsed orders of a line that is up; `asked` are the orders whose status the OMS will request.
+    /// Adds the lapsed orders of a connected line. `asked` are the orders whose status the OMS will request.
     pub(crate) fn line_up(&mut self, state: &OmsState, asked: &[Number]) {
         let orders = asked.iter().filter_map(|order| state.orders().get(*order));
         let lapsed = orders.filter(|order| may_be_cancelled(state, order));

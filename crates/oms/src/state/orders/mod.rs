@@ -163,7 +163,8 @@ pub(crate) struct Retry {
 }
 
 impl Order {
-    /// The number under which the order was last sent as a new order: its own number, unless it was sent again.
+    /// The number under which the order was last sent as a new order. It is the order's own number, unless the order
+    /// was sent again.
     #[must_use]
     pub fn attempt(&self) -> Number {
         let retry = self.retry.as_ref();
@@ -179,7 +180,7 @@ impl Order {
         }
     }
 
-    /// Whether the order was placed elsewhere: its session is a drop copy session of the venue.
+    /// Whether the order was placed elsewhere. Its session is then a drop copy session of the venue.
     #[must_use]
     pub fn is_external(&self) -> bool {
         self.placement == Placement::Elsewhere
@@ -237,8 +238,7 @@ impl Order {
         }
     }
 
-    /// LeavesQty(151) in reports to the client: 0 for an order whose trading day is over, which the client knows as
-    /// expired.
+    /// LeavesQty(151) in reports to the client. It is 0 for a lapsed order, which the client knows as expired.
     #[must_use]
     pub(crate) fn reported_leaves(&self) -> Quantity {
         match self.state {
@@ -252,7 +252,8 @@ impl Order {
         self.state.is_open() && self.state != OrderState::Lapsed && !self.outlives(day)
     }
 
-    /// Whether the order works again on this date: it is done for the day, or will be once its fills have arrived.
+    /// Whether the order works again on this date, because it is done for the day now or will be when its missing fills
+    /// have arrived.
     pub(crate) fn rests_until(&self, day: u32) -> bool {
         let waits = || {
             self.pended

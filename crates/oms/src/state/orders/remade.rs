@@ -1,4 +1,4 @@
-//! Orders for which the venue carries out a replace as Canceled and New: which of the two reports have arrived so far.
+//! Orders for which the venue carries out a replace as Canceled and New, and which of these two reports have arrived.
 //!
 //! ```text
 //! replace 25 in flight > Canceled under 17 > CancelHeld       New under 17-25 > Replaced, the order goes on

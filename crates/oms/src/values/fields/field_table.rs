@@ -1,7 +1,8 @@
 //! What the OMS does with each field of a client's request, and with each field of a venue's report. The OMS, the page
 //! docs/reference/oms-fields.md and `fixwire check` all use this table.
 //!
-//! A field that is not in the table is refused. A new field of a dictionary needs a row: a test sends each of them.
+//! A field that is not in the table is refused. Each new field of a dictionary needs a row, because a test sends every
+//! field.
 
 use fixwire_protocol::{Field, Tag};
 
@@ -128,8 +129,8 @@ impl FieldCondition {
         matches!(self, Self::Identity | Self::Destination | Self::Security)
     }
 
-    /// Whether `drop` may name a field that does not meet the condition: the order trades in the same way with or
-    /// without the field.
+    /// Whether `drop` may name a field that does not meet the condition. It may if the order trades in the same way
+    /// with or without the field.
     fn may_be_dropped(self) -> bool {
         matches!(
             self,

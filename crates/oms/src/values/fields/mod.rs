@@ -20,11 +20,12 @@ use crate::values::reason::Reason;
 use crate::values::rules::LineGroup;
 use crate::values::value::Number;
 
-/// Maximum value of `carried_bytes`: with it, all messages that one message causes still fit into the outbox.
+/// Maximum value of `carried_bytes`. With this value, the outbox still has room for all messages that one message
+/// causes.
 pub(crate) const CARRIED_MAX: usize = 4096;
 /// Maximum length of the fields of `set` of one contract, with tags and SOH.
 pub(crate) const SETS_MAX: usize = 1024;
-/// Maximum length of all carried fields of a message as it is sent, in bytes: the outbox has room for that.
+/// Maximum length of all carried fields of a message as sent, in bytes. The outbox has room for this length.
 pub(crate) const SENT_MAX: usize = CARRIED_MAX + SETS_MAX;
 
 /// Maximum length of the fields that each order of a quote carries, in bytes. The maximum is low because both orders

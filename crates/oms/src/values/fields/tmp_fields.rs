@@ -205,7 +205,7 @@ impl TmpFields {
         texts.collect::<alloc::vec::Vec<_>>().join(", ")
     }
 
-    /// Gives a field of TMP the value that a request carries under a tag; `contract` is the contract of the line group,
+    /// Gives a field of TMP the value that a request carries under a tag. `contract` is the contract of the line group,
     /// which may change the value.
     ///
     /// # Errors

@@ -117,9 +117,9 @@ pub struct UserRule {
     pub session: String,
     /// Rights by account; for each account the most specific pattern applies.
     pub rights: Vec<Rights>,
-    /// Delay after a logout until the user's orders are cancelled, in nanoseconds; `None`: they stay.
+    /// Delay after a logout until the user's orders are cancelled, in nanoseconds; `None` if the orders stay.
     pub on_logout: Option<i64>,
-    /// Delay after a disconnect until the user's orders are cancelled, in nanoseconds; `None`: they stay.
+    /// Delay after a disconnect until the user's orders are cancelled, in nanoseconds; `None` if the orders stay.
     pub on_disconnect: Option<i64>,
     /// The account of orders without Account(1).
     pub default_account: Option<String>,
@@ -131,9 +131,9 @@ pub struct UserRule {
     pub rate: Option<RateRule>,
     /// Whether reports to the user have ApplID(1180) and ApplSeqNum(1181).
     pub report_numbers: bool,
-    /// Maximum number of the user's held conditional orders; `None`: it may not place conditional orders.
+    /// Maximum number of the user's held conditional orders; `None` if the user may not place conditional orders.
     pub conditional: Option<usize>,
-    /// Maximum number of the user's open parent orders; `None`: it may not place parent and child orders.
+    /// Maximum number of the user's open parent orders; `None` if the user may not place parent and child orders.
     pub parents: Option<usize>,
     /// The user's orders must not be sent later than this number of nanoseconds after they were received, unless an
     /// order itself sets a time.
@@ -146,7 +146,7 @@ pub struct UserRule {
     pub marks: UserMarks,
 }
 
-/// Values for a user's orders over TMP that do not come from the terms of the orders; they take precedence over the
+/// Values for a user's orders over TMP that do not come from the terms of the orders. They have precedence over the
 /// values of the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct UserMarks {
@@ -513,8 +513,8 @@ pub struct OperatorRule {
     pub may: Vec<String>,
 }
 
-/// The reference price: RC8 measures the distance of other prices from it, and the value of an order without a limit
-/// price is reserved at it.
+/// The reference price. RC8 measures the distance of other prices from the reference price. The value of an order
+/// without a limit price is also reserved at the reference price.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ReferencePrice {
     /// The reference price in the instrument's row of the file.
@@ -641,9 +641,9 @@ pub struct RiskRules {
     pub copy_sources: Vec<CopySourceRule>,
     /// Time that the OMS waits for the drop copy of a report, or for the report of a drop copy, in nanoseconds.
     pub copy_within: i64,
-    /// Operators and their rights; if empty, everybody with access to the socket has all rights.
+    /// Operators and their rights. If the list is empty, everybody with access to the socket has all rights.
     pub operators: Vec<OperatorRule>,
-    /// Whether two operators must arm a stopped scope; neither may be the operator who stopped it.
+    /// Whether two operators must arm a stopped scope. Neither of them may be the operator who stopped the scope.
     pub two_arm: bool,
     /// Start of trading days.
     pub day_begins: DayBegins,
@@ -653,7 +653,7 @@ pub struct RiskRules {
     pub reload_at: Option<i64>,
     /// Entries of the restricted list.
     pub restricted: Vec<RestrictedRule>,
-    /// Whether self-trade prevention is on: it rejects an order that could trade with another order of the same owner.
+    /// Whether self-trade prevention is on. It rejects an order that could trade with another order of the same owner.
     pub rejects_self_trades: bool,
     /// The reference price of RC8.
     pub reference_price: ReferencePrice,
@@ -760,7 +760,8 @@ impl RiskRules {
         found.map(|route| route.group)
     }
 
-    /// The routes that orders in a symbol may take, in order: those with a condition, and the first one without.
+    /// The routes that orders in a symbol may take, in order. These are the routes with a condition before the first
+    /// route without one, and that route.
     pub fn routes_of<'s>(&'s self, symbol: &'s [u8]) -> impl Iterator<Item = &'s Route> {
         let mut is_decided = false;
         let routes = self.routes.iter().filter(|route| route.has(symbol));

@@ -24,7 +24,7 @@ pub(super) const OTHER: Messages = 1 << 12;
 const REPORTS: Messages = EXECUTION | CANCEL_REJECT;
 const ALL: Messages = (1 << 13) - 1;
 
-/// The fields of reports: the first row of a tag and a message counts. A field that is in no row is counted.
+/// The fields of reports. The first row with a tag and a message decides. A field that is in no row is counted.
 #[rustfmt::skip]
 pub const REPORT_FIELDS: &[FieldRow] = &[
     row(&[8, 9, 10, 34, 35, 43, 49, 50, 52, 56, 57, 97, 122, 142, 143, 369, 1128], ALL, Session, "each session has its own"),

@@ -32,8 +32,8 @@ pub(super) const ABOUT_INSTRUMENTS: Messages = DEFINITION | LIST;
 /// The requests that name one instrument.
 const NAMING: Messages = D | G | F | H | MASS_CANCEL | AF | S | R | SECURITY;
 
-/// The fields of requests: the first row of a tag and a message counts. Only rows of Refused and Never may repeat a tag of an
-/// earlier row.
+/// The fields of requests. The first row with a tag and a message decides. Only rows of Refused and Never may repeat a
+/// tag of an earlier row.
 #[rustfmt::skip]
 pub const REQUEST_FIELDS: &[FieldRow] = &[
     row(&[8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369, 1128], ALL, Session, "each session has its own"),

@@ -80,7 +80,7 @@ pub(super) const LABELS: &[Tag] = &[23, 66, 581, 582, 583, 203, 204, 660];
 /// On behalf of whom, to whom, and how texts are encoded.
 pub(super) const ON_BEHALF: &[Tag] = &[115, 116, 128, 129, 144, 145, 347];
 
-/// Fields that say whose order it is: a cancel or status request of the OMS repeats these fields of its order.
+/// Fields that say whose order it is. A cancel or status request of the OMS repeats these fields of its order.
 pub(crate) const WHOSE: &[Tag] = &[50, 57, 142, 143, 115, 116, 128, 129, 144, 145, 76, 109, 453];
 
 /// Other names of an instrument, which the file of instruments does not have.
