@@ -24,7 +24,7 @@ pub fn load(source: &Source, settings: &Settings) -> Result<ExchangeConfig, Load
     Err(settings.found(problems))
 }
 
-/// Errors of the file around the exchange: a gateway or an OMS in it, or a version before FIX 4.2.
+/// Errors of the file outside the exchange: a gateway or an OMS in the file, or a FIX version before 4.2.
 fn sessions(settings: &Settings) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (other, tables) in [("a gateway", &settings.gateway), ("an OMS", &settings.oms)] {
