@@ -81,7 +81,7 @@ impl Remote {
         *locked(&self.rules) = Some(Handed::Spent(spent));
     }
 
-    /// Makes the gateway replace its rules between two messages, on behalf of `by`; one call at a time.
+    /// Makes the gateway replace its rules between two messages, on behalf of `by`. Only one call may run at a time.
     pub(crate) fn reload(&self, new: Reload, by: Operator) -> Outcome {
         *locked(&self.rules) = Some(Handed::New(Box::new(new)));
         let asked = locked(&self.engine)
