@@ -194,7 +194,9 @@ mod tests {
         batch.add_day(day, 9);
         assert_eq!(batch.len(), 3);
         let tables = batch.take();
-        let values = |row: &TableRow| row.values.iter().map(Option::as_deref).collect::<Vec<_>>();
+        fn values(row: &TableRow) -> Vec<Option<&str>> {
+            row.values.iter().map(Option::as_deref).collect()
+        }
         assert_eq!(
             values(&tables[1][0]),
             [Some("8"), Some("5"), Some("a\u{fffd}b")]
