@@ -83,6 +83,7 @@ impl NamedRule for InstrumentRule {
                 },
             ),
             ("worth", figure(self.worth.into(), 6)),
+            ("multiplier", or_none(security.multiplier)),
             ("currency", or_none(self.currency.map(currency_text))),
             (
                 "reference",

@@ -104,6 +104,23 @@ fn identifiers_and_expiry_change_with_their_differences() {
     let wanted = "instrument\tXYZ\tidentifiers -, exchange -, type -, maturity -, expires -\t\
                   identifiers 4=US0000000001, exchange XNYS, type FUT, maturity 2026-12, expires 2020-01-01";
     assert!(said.ends_with(wanted), "{said}");
+    // Clients see a multiplier in lists, also one that changes no value of an order.
+    let before = floor.files.lock().unwrap().clone();
+    floor.edit(|files| {
+        let rows = files.instruments.lines();
+        let rows = rows.map(|row| match row.split(',').next() {
+            Some("symbol") => format!("{row},multiplier\n"),
+            Some("XYZ") => format!("{row},1\n"),
+            _ => format!("{row},\n"),
+        });
+        files.instruments = rows.collect();
+    });
+    let said = floor.reload().unwrap();
+    let wanted =
+        "reloaded: 1 change\nsetting\tname\twas\tis\ninstrument\tXYZ\tmultiplier -\tmultiplier 1";
+    assert_eq!(said, wanted);
+    floor.edit(|files| *files = before);
+    floor.reload().unwrap();
     floor.send(
         "D",
         "11=A1|55=[N/A]|48=US0000000001|22=4|54=1|38=100|40=2|44=100|60=20261122-08:00:00|",
