@@ -20,6 +20,9 @@ use crate::desk::positions::note_bytes;
 use crate::state::OmsState;
 use crate::values::value::Presence;
 
+/// Pause of lists of instruments while the journal uses its reserved disk space.
+const ON_RESERVE: Nanos = Nanos(100_000_000);
+
 impl Application for Oms {
     fn on_message(
         &mut self,
@@ -219,9 +222,12 @@ impl Application for Oms {
         };
         let listing = match self.securities.is_empty() {
             true => None,
+            // The answers go on when the disk has room again.
+            false if self.core.work.is_on_reserve() => Some(ON_RESERVE),
             false => {
                 let instruments = &self.core.rules().instruments;
-                self.securities.send(instruments, messages, bytes, outbox)
+                self.securities
+                    .send(now.mono, instruments, messages, bytes, outbox)
             }
         };
         self.translate(0, outbox);

@@ -148,6 +148,10 @@ impl Oms {
             };
             match treatment.pass(value) {
                 Passage::Value(changed) => value = changed,
+                // Without the field the answer would have more instruments than the client asked for.
+                Passage::Dropped if matches!(message.msg_type(), b"c" | b"x") => {
+                    return FieldUse::Refused;
+                }
                 Passage::Dropped => return FieldUse::Dropped(whose),
                 Passage::Refused => return FieldUse::Refused,
             }

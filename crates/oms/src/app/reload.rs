@@ -10,6 +10,7 @@ use super::texts::Languages;
 use super::{Oms, versions};
 use crate::decide::reload::{NewSettings, SettingsSource};
 use crate::fix::market_requests;
+use crate::values::rules::UserRule;
 
 const NONE: &str = "no new settings to reload: use fixwire oms reload";
 
@@ -105,6 +106,11 @@ impl Oms {
         if new.is_applied {
             self.securities.keep(&new.rules.instruments);
             self.find_clients();
+            let (indices, core) = (&self.indices, &self.core);
+            self.securities.end_without_right(|session| {
+                let index = indices.get(session.0 as usize).copied().flatten();
+                index.is_some_and(|it| core.user(it).is_ok_and(UserRule::may_list_securities))
+            });
             self.languages = Languages::new(self.core.rules(), versions(&self.sessions));
             self.rates.follow(&self.core.users);
             self.links.tmp.scales.clone_from(&self.core.tmp_scales);

@@ -1,7 +1,7 @@
 //! Handles messages of clients and venues.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
+use fixwire_protocol::{Field, Indexed, Message, Outbox, Refusal, SessionId, tag, value};
 
 use super::Oms;
 use super::requests::names;
@@ -13,6 +13,7 @@ use crate::fix::mass::Listing;
 use crate::fix::{inquiries, lines, markets, mass, prices, spreads, status};
 use crate::state::client_rate::Passage;
 use crate::state::mass_status::MassReport;
+use crate::values::fields::contract::Treatment;
 use crate::values::ids::SessionNo;
 use crate::values::rules::RejectCode;
 use crate::values::units::scaled;
@@ -82,7 +83,13 @@ impl Oms {
 
     /// Refuses a request that the OMS answers itself, if the request has a field that the OMS would ignore.
     fn all_fields_count(&mut self, index: SessionNo, message: &Message<'_>) -> Result<(), Refusal> {
-        match self.not_carried(index, message) {
+        // The table of fields lets pass what the request uses.
+        let contract = self.core.user(index).ok().map(|user| &user.contract);
+        let refuses = |field: &&Field| {
+            contract.is_some_and(|it| matches!(it.of(field.tag), Some(Treatment::Refuse)))
+        };
+        let refused = message.fields().iter().find(refuses).map(|it| it.tag);
+        match refused.or_else(|| self.not_carried(index, message)) {
             Some(tag) => Err(Refusal::FieldNotSupported(tag)),
             None => Ok(()),
         }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::{
-    Application, Decoder, Dictionary, Ledger as _, Mono, Now, OperatorCommand, Outbox, Parting,
-    PeerLogout, Refusal, SessionId, Timestamp,
+    Application, Decoder, Dictionary, DiskRoom, Ledger as _, Mono, Now, OperatorCommand, Outbox,
+    Parting, PeerLogout, Refusal, SessionId, Timestamp,
 };
 use fixwire_oms::load::load;
 use fixwire_oms::{Oms, OmsEvent, OmsSession, OmsState};
@@ -224,6 +224,11 @@ impl Desk {
         let mut said = Vec::new();
         self.turn(&mut said);
         (heard, said)
+    }
+
+    /// The disk of the journal is full or has room again.
+    pub fn disk(&mut self, room: DiskRoom) {
+        self.oms.on_disk(self.clocks(), room);
     }
 
     /// Records what happens from now on.

@@ -3,7 +3,7 @@
 
 use fixwire_engine::protocol::dictionary::validate::check;
 use fixwire_engine::protocol::dictionary::{Scratch, ValidationRules, Version};
-use fixwire_engine::protocol::{Decoder, Ledger as _, Nanos, Refusal};
+use fixwire_engine::protocol::{Decoder, DiskRoom, Ledger as _, Nanos, Refusal};
 
 use fixwire_engine::Operator;
 use fixwire_oms::{NewSettings, RELOAD, ReloadKind};
@@ -263,6 +263,7 @@ fn requests_describe_the_instruments_that_they_want() {
             );
             for (number, said) in (1..).zip(&said) {
                 assert_eq!(said.get(322), Some(format!("D-{number}").as_str()));
+                assert_eq!(said.get(393).is_some(), version == Version::Fix42);
             }
         }
         if version == Version::Fix42 {
@@ -279,14 +280,20 @@ fn requests_describe_the_instruments_that_they_want() {
             ("559=1|207=XEUR|", &all[3..]),
             ("559=1|207=XEUR|167=FUT|", &all[3..5]),
             ("559=4|541=20270618|", &all[4..5]),
+            ("559=4|200=20270618|", &all[4..5]),
+            ("559=4|200=202703|", &all[3..4]),
+            ("559=4|15=EUR|", &all[3..]),
+            ("559=0|55=BTC|200=20270618|", &[]),
         ];
         for (wanted, found) in lists {
             let said = ask(&mut desk, version, "x", &format!("320=L|{wanted}"));
             assert_eq!(said.len(), 1);
             assert_eq!(symbols(&said), found, "{version:?} {wanted}");
             let count = found.len().to_string();
-            for (tag, value) in [(560, "0"), (393, &count), (146, &count)] {
-                assert_eq!(said[0].get(tag), Some(value), "{version:?} {wanted} {tag}");
+            let result = if found.is_empty() { "2" } else { "0" };
+            let entries = (!found.is_empty()).then_some(count.as_str());
+            for (tag, value) in [(560, Some(result)), (393, Some(&count)), (146, entries)] {
+                assert_eq!(said[0].get(tag), value, "{version:?} {wanted} {tag}");
             }
             let last = (version >= Version::Fix44).then_some("Y");
             assert_eq!(said[0].get(893), last);
@@ -347,6 +354,16 @@ fn an_answer_without_instruments_says_why() {
         ("x", "320=L|", missing(559)),
         ("x", "320=L|559=4|263=1|", Refusal::ValueOutOfRange(263)),
         ("x", "320=L|559=4|200=soon|", Refusal::ValueOutOfRange(200)),
+        (
+            "x",
+            "320=L|559=4|200=2027061|",
+            Refusal::ValueOutOfRange(200),
+        ),
+        (
+            "x",
+            "320=L|559=4|200=202706w3|",
+            Refusal::ValueOutOfRange(200),
+        ),
         // A field that would narrow the list is not ignored.
         ("x", "320=L|559=4|461=F|", Refusal::FieldNotSupported(461)),
         ("c", "320=L|321=3|559=4|", Refusal::FieldNotSupported(559)),
@@ -354,6 +371,45 @@ fn an_answer_without_instruments_says_why() {
         let (heard, said) = desk.asks(CLIENT, msg_type, body);
         assert_eq!((heard, said.len()), (Err(why), 0), "{msg_type} {body}");
     }
+}
+
+#[test]
+fn a_contract_makes_no_list_longer() {
+    let version = Version::Fix44;
+    let mut setup = setup(INSTRUMENTS, version);
+    let contract = "drop = [461]\nrefuse = [15]\n[[user]]\nsession = \"OTHER\"";
+    setup.settings = setup
+        .settings
+        .replace("[[user]]\nsession = \"OTHER\"", contract);
+    let mut desk = Desk::new(&setup);
+    desk.hear(&Input::Up(CLIENT, false));
+    for (body, tag) in [("559=4|461=F|", 461), ("559=4|15=USD|", 15)] {
+        let (heard, said) = desk.asks(CLIENT, "x", &format!("320=L|{body}"));
+        let refused = Err(Refusal::FieldNotSupported(tag));
+        assert_eq!((heard, said.len()), (refused, 0), "{body}");
+    }
+    let heard = desk.asks(CLIENT, "c", "320=D|321=3|15=USD|").0;
+    assert_eq!(heard, Err(Refusal::FieldNotSupported(15)));
+    let said = ask(&mut desk, version, "x", "320=L|559=4|207=XEUR|");
+    assert_eq!(symbols(&said), ["MAR", "JUN", "JUN-MAR"]);
+}
+
+#[test]
+fn lists_do_not_use_the_reserve_of_the_journal() {
+    let version = Version::Fix44;
+    let mut desk = desk_of(&many(120), version);
+    let mut said = ask(&mut desk, version, "x", "320=L|559=4|");
+    desk.disk(DiskRoom::Reserve);
+    assert_eq!(desk.hear(&Input::Pass(1_000_000_000)).len(), 0);
+    let (heard, refused) = desk.asks(CLIENT, "c", "320=D|321=3|");
+    assert_eq!((heard, refused.len()), (Err(Refusal::NotAvailable), 0));
+    // What has begun goes on when the disk has room again.
+    desk.disk(DiskRoom::Enough);
+    for _ in 0..2 {
+        said.extend(desk.hear(&Input::Pass(0)));
+    }
+    assert_eq!(symbols(&said).len(), 120);
+    assert_eq!(said.last().unwrap().get(893), Some("Y"));
 }
 
 #[test]
@@ -396,8 +452,15 @@ fn a_long_list_comes_in_parts_and_in_turns() {
     let version = Version::Fix44;
     let mut desk = desk_of(&many(2_120), version);
     let mut said = ask(&mut desk, version, "x", "320=L|559=4|");
-    assert_eq!(said.len(), 32, "a turn sends no more");
-    said.extend(desk.hear(&Input::Pass(1_000_000)));
+    assert_eq!(said.len(), 1, "a turn sends no more than 50 instruments");
+    // A message of another session within the millisecond brings no further one.
+    desk.hear(&Input::Pass(-999_999));
+    assert_eq!(desk.hear(&Input::Pass(-999_999)).len(), 0);
+    for _ in 0..42 {
+        let part = desk.hear(&Input::Pass(0));
+        assert_eq!(part.len(), 1);
+        said.extend(part);
+    }
     let parts: Vec<_> = said.iter().map(|it| [it.get(146), it.get(893)]).collect();
     assert_eq!(parts.len(), 43);
     assert!(parts[..42].iter().all(|it| *it == [Some("50"), Some("N")]));
@@ -418,6 +481,7 @@ fn a_long_list_comes_in_parts_and_in_turns() {
     let full = desk.asks(CLIENT, "c", "320=C5|321=3|").0;
     assert_eq!(full, Err(Refusal::NotAvailable));
     let said = desk.says(OTHER, "c", "320=O|321=0|55=S7|");
+    assert_eq!(said.len(), 50, "each definition has one instrument");
     let to_other = said.iter().position(|it| it.to == OTHER).unwrap();
     assert!(to_other <= 1, "{to_other}");
     // A disconnect ends the answers.
@@ -473,6 +537,7 @@ fn an_answer_that_has_begun_is_from_the_instruments_before_a_reload() {
     *floor.slot.new.lock().unwrap() = Some(Box::new(new));
     floor.world.send(FLOOR_CLIENT, "c", "320=D1|321=3|");
     while floor.received(FLOOR_CLIENT, &[35]).len() < 100 {
+        floor.world.pass(Nanos(1_000_000));
         floor.world.turn().unwrap();
     }
     let mut handle = floor.world.handle().unwrap();
@@ -489,4 +554,54 @@ fn an_answer_that_has_begun_is_from_the_instruments_before_a_reload() {
     assert!(lots(&mut floor, "D1").iter().all(|lot| lot == "1"));
     floor.world.send(FLOOR_CLIENT, "c", "320=D2|321=3|");
     assert!(lots(&mut floor, "D2").iter().all(|lot| lot == "2"));
+}
+
+#[test]
+fn a_list_ends_when_the_right_is_taken_away() {
+    for is_user in [true, false] {
+        let mut floor = Floor::with("may = [", "may = [\"securities\", ");
+        let rows = (0..2_000).map(|at| format!("S{at},1,1,7,,\n"));
+        let rows = rows.collect::<String>();
+        floor.edit(|files| files.instruments += &rows);
+        floor.reload().unwrap();
+        floor.settle();
+        floor.edit(|files| {
+            let settings = &files.settings;
+            files.settings = if is_user {
+                settings.replace("may = [\"securities\", ", "may = [")
+            } else {
+                let (before, user) = settings.split_once("[[user]]").unwrap();
+                let (_, after) = user.split_once("[[").unwrap();
+                format!("{before}[[{after}")
+            };
+        });
+        let rules = floor.files.lock().unwrap().read().unwrap();
+        let new = NewSettings {
+            rules,
+            kind: ReloadKind::Files,
+            is_applied: false,
+        };
+        *floor.slot.new.lock().unwrap() = Some(Box::new(new));
+        floor.world.send(FLOOR_CLIENT, "x", "320=L1|559=4|");
+        floor.world.send(FLOOR_CLIENT, "c", "320=D1|321=3|");
+        while floor.received(FLOOR_CLIENT, &[35]).len() < 20 {
+            floor.world.pass(Nanos(1_000_000));
+            floor.world.turn().unwrap();
+        }
+        let mut handle = floor.world.handle().unwrap();
+        let operator = Operator::new("ann", "a test");
+        let answer = handle.command(RELOAD, operator).unwrap();
+        for _ in 0..300 {
+            floor.world.pass(Nanos(1_000_000));
+            floor.settle();
+        }
+        answer.try_recv().unwrap().unwrap();
+        let said = floor.received(FLOOR_CLIENT, &[35, 560, 893, 323, 58]);
+        assert!(said.len() < 40, "{is_user} {}", said.len());
+        let list = said.iter().rfind(|it| it.starts_with("y ")).unwrap();
+        assert_eq!(list, "y 3 Y - -", "{is_user}");
+        let definition = said.iter().rfind(|it| it.starts_with("d ")).unwrap();
+        let none = "d - - 5 the session does not have the right securities";
+        assert_eq!(definition, none, "{is_user}");
+    }
 }

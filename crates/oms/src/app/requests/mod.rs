@@ -223,14 +223,21 @@ impl Oms {
         index: SessionNo,
         message: &Message<'_>,
     ) -> Result<(), Refusal> {
+        // The reserve of the journal is for cancels and reports.
+        if self.core.work.is_on_reserve() {
+            return Err(Refusal::NotAvailable);
+        }
         let session = self.sessions.get(from.0 as usize);
         let user = self.core.user(index).ok();
         let (session, user) = session.zip(user).ok_or(Refusal::NotAuthorized)?;
-        let may = user.rights.iter().any(|rights| rights.securities);
+        let may = user.may_list_securities();
         let rules = self.core.rules();
         let request = read(message, &rules.securities)?;
         let (dictionary, instruments) = (&session.dictionary, &rules.instruments);
-        let answer = SecurityAnswer::new(from, dictionary, request, may, instruments);
+        let found = request
+            .symbol()
+            .and_then(|symbol| rules.securities.rule(instruments, symbol));
+        let answer = SecurityAnswer::new(from, dictionary, request, may, (instruments, found));
         self.securities
             .add(answer.ok_or(Refusal::UnsupportedMessageType)?)
     }

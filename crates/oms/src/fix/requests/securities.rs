@@ -14,7 +14,7 @@ use fixwire_protocol::{Dictionary, Indexed, Message, Outbox, Refusal, SessionId,
 use super::security_fields::{InstrumentFields, allowed};
 use super::{byte, id, required};
 use crate::fix::names::{symbol_by_id, symbol_of};
-use crate::values::rules::{InstrumentRule, SecurityIndex};
+use crate::values::rules::{InstrumentRule, Maturity, SecurityIndex};
 use crate::values::value::Text;
 
 /// Maximum number of instruments in one SecurityList(y).
@@ -69,7 +69,8 @@ struct SecurityFilter {
     kind: Option<Text>,
     exchange: Option<Text>,
     currency: Option<Text>,
-    month: Option<u64>,
+    /// MaturityMonthYear(200), which may have a day.
+    month: Option<Maturity>,
     day: Option<u64>,
 }
 
@@ -83,6 +84,15 @@ impl SecurityFilter {
             let number = message.get(tag).map(value::uint).transpose();
             number.map_err(|_| Refusal::ValueOutOfRange(tag))
         };
+        let of_month = |value: &[u8]| match (value.len(), value::uint(value)) {
+            (6, Ok(month)) => u32::try_from(month).ok().map(Maturity::Month),
+            (8, Ok(day)) => u32::try_from(day).ok().map(Maturity::Day),
+            _ => None,
+        };
+        let month = message.get(tag::MATURITY_MONTH_YEAR);
+        let month = month
+            .map(|value| of_month(value).ok_or(Refusal::ValueOutOfRange(tag::MATURITY_MONTH_YEAR)))
+            .transpose()?;
         let (has_id, has_source) = (
             message.has(tag::SECURITY_ID),
             message.has(tag::SECURITY_ID_SOURCE),
@@ -110,7 +120,7 @@ impl SecurityFilter {
             kind: text(tag::SECURITY_TYPE)?,
             exchange: text(tag::SECURITY_EXCHANGE)?,
             currency: text(tag::CURRENCY)?,
-            month: number(tag::MATURITY_MONTH_YEAR)?,
+            month,
             day: number(tag::MATURITY_DATE)?,
         })
     }
@@ -120,8 +130,11 @@ impl SecurityFilter {
             Some(wanted) => value == Some(wanted.bytes()),
             None => true,
         };
-        let is_number = |wanted: Option<u64>, value: Option<u32>| {
-            wanted.is_none() || wanted == value.map(u64::from)
+        let matures = rule.security.maturity;
+        let is_month = match self.month {
+            None => true,
+            Some(Maturity::Month(month)) => matures.is_some_and(|it| it.month() == month),
+            Some(Maturity::Day(day)) => matures.and_then(Maturity::day) == Some(day),
         };
         let is_named = match &self.named {
             NamedSecurity::Any => true,
@@ -135,12 +148,12 @@ impl SecurityFilter {
                 &self.exchange,
                 security.exchange.as_ref().map(String::as_bytes),
             )
-            && (self.currency.is_none() || {
-                let currency = rule.currency.map(|it| it.code.to_string());
-                is(&self.currency, currency.as_ref().map(String::as_bytes))
+            && self.currency.as_ref().is_none_or(|wanted| {
+                let currency = rule.currency.as_ref();
+                currency.is_some_and(|it| it.code.is(wanted.bytes()))
             })
-            && is_number(self.month, security.maturity.map(|it| it.month()))
-            && is_number(self.day, security.maturity.and_then(|it| it.day()))
+            && is_month
+            && (self.day.is_none() || self.day == matures.and_then(Maturity::day).map(u64::from))
     }
 }
 
@@ -170,6 +183,19 @@ pub(crate) struct SecurityRequest {
     /// SecurityReqID(320).
     id: Text,
     wanted: WantedSecurities,
+}
+
+impl SecurityRequest {
+    /// The symbol that the request names.
+    pub(crate) fn symbol(&self) -> Option<&[u8]> {
+        match &self.wanted {
+            WantedSecurities::One(filter) | WantedSecurities::List(filter) => match &filter.named {
+                NamedSecurity::Symbol(symbol) => Some(symbol.bytes()),
+                NamedSecurity::Any | NamedSecurity::Unknown => None,
+            },
+            WantedSecurities::Types | WantedSecurities::Unsupported => None,
+        }
+    }
 }
 
 /// Reads a request.
@@ -254,29 +280,33 @@ pub(crate) struct SecurityAnswer {
     messages: usize,
     /// Index of the instrument with which the search goes on.
     next: usize,
-    /// The instruments at the time of the request, if the settings were reloaded since; `None`: the present ones.
+    /// The instruments at the time of the request, if the settings were reloaded since or the request names a symbol;
+    /// `None`: the present ones.
     before: Option<Arc<Vec<InstrumentRule>>>,
 }
 
 impl SecurityAnswer {
-    /// The answer from these instruments; `may` is whether the client may request it. `None` if the dictionary of the
-    /// session does not have the message.
+    /// The answer from these instruments, and the one of them that the request names by its symbol; `may` is whether the
+    /// client may request it. `None` if the dictionary of the session does not have the message.
     pub(crate) fn new(
         to: SessionId,
         dictionary: &Arc<Dictionary>,
         request: SecurityRequest,
         may: bool,
-        instruments: &[InstrumentRule],
+        (instruments, found): (&[InstrumentRule], Option<&InstrumentRule>),
     ) -> Option<Self> {
         dictionary.message(request.message.msg_type())?;
         let mut types = Vec::new();
+        let mut before = None;
         let total = match &request.wanted {
             _ if !may => 0,
             WantedSecurities::One(filter) | WantedSecurities::List(filter) => match filter.named {
                 NamedSecurity::Unknown => 0,
-                // A symbol has one instrument.
+                // A symbol has one instrument, which is not searched again.
                 NamedSecurity::Symbol(_) => {
-                    usize::from(instruments.iter().any(|it| filter.has(it)))
+                    let found = found.filter(|it| filter.has(it));
+                    before = Some(Arc::new(found.cloned().into_iter().collect()));
+                    usize::from(found.is_some())
                 }
                 NamedSecurity::Any => instruments.iter().filter(|it| filter.has(it)).count(),
             },
@@ -299,7 +329,7 @@ impl SecurityAnswer {
             sent: 0,
             messages: 0,
             next: 0,
-            before: None,
+            before,
         })
     }
 
@@ -307,6 +337,17 @@ impl SecurityAnswer {
     #[cfg(any(test, feature = "state-lines"))]
     pub(crate) fn id(&self) -> &[u8] {
         self.request.id.bytes()
+    }
+
+    /// Number of instruments or types that are sent.
+    pub(crate) fn sent(&self) -> usize {
+        self.sent
+    }
+
+    /// Ends the answer, since the client has lost the right: the next message is the last one and says so.
+    pub(crate) fn end_without_right(&mut self) {
+        self.may = false;
+        self.total = self.sent;
     }
 
     /// Number of instruments or types that are left to send.
@@ -479,13 +520,7 @@ impl SecurityAnswer {
             .filter(|_| why.is_empty())
             .cloned();
         self.sent += usize::from(listed.is_some());
-        let symbol = match &self.request.wanted {
-            WantedSecurities::One(filter) | WantedSecurities::List(filter) => match &filter.named {
-                NamedSecurity::Symbol(symbol) => symbol.bytes(),
-                NamedSecurity::Any | NamedSecurity::Unknown => b"",
-            },
-            WantedSecurities::Types | WantedSecurities::Unsupported => b"",
-        };
+        let symbol = self.request.symbol().unwrap_or_default();
         for member in members {
             match member.tag {
                 tag::SYMBOL => out.put(member.tag, symbol),

@@ -382,7 +382,7 @@ pub fn why_not(key: ContractKey, tag: Tag) -> Option<&'static str> {
         key,
         ContractKey::Carry | ContractKey::Set | ContractKey::Map
     );
-    // What a list of instruments uses is in no order, where it can be lost.
+    // What a list of instruments uses is in no order, where it can be lost; a user's `refuse` counts for lists too.
     let messages = match may_carry {
         true => CARRYING,
         false => Messages::MAX & !requests::ABOUT_INSTRUMENTS,

@@ -18,6 +18,13 @@ impl CurrencyCode {
         is_code.then_some(Self(u64::from_be_bytes(bytes)))
     }
 
+    /// Whether this is its text.
+    pub(crate) fn is(self, text: &[u8]) -> bool {
+        let bytes = self.0.to_be_bytes();
+        let end = bytes.iter().position(|byte| *byte == 0);
+        bytes.get(..end.unwrap_or(bytes.len())) == Some(text)
+    }
+
     /// The currency that the value of a reason names.
     pub(crate) fn of_reason(reason: &Reason) -> Self {
         Self(u64::try_from(reason.value).unwrap_or(0))

@@ -706,6 +706,11 @@ pub fn matches(pattern: &str, name: &[u8]) -> bool {
 }
 
 impl UserRule {
+    /// Whether the user may request instruments.
+    pub(crate) fn may_list_securities(&self) -> bool {
+        self.rights.iter().any(|rights| rights.securities)
+    }
+
     /// The rights of the pattern that fits an account best: the account's own name, else the longest prefix before `*`.
     /// `None` when no pattern fits, so that the user may not use the account.
     #[must_use]

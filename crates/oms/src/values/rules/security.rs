@@ -79,9 +79,13 @@ struct IdentifiedSymbol {
     symbol: String,
 }
 
-/// Finds the symbols of instruments by identifier.
+/// Finds the symbols of instruments by identifier, and instruments by symbol.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct SecurityIndex(Vec<IdentifiedSymbol>);
+pub struct SecurityIndex {
+    ids: Vec<IdentifiedSymbol>,
+    /// Places of the instruments in the settings, by symbol.
+    places: Vec<usize>,
+}
 
 impl SecurityIndex {
     /// The index of the instruments of the settings.
@@ -96,21 +100,37 @@ impl SecurityIndex {
         });
         let mut all: Vec<IdentifiedSymbol> = all.collect();
         all.sort_by(|one, other| one.key().cmp(&other.key()));
-        Self(all)
+        let mut places: Vec<usize> = (0..instruments.len()).collect();
+        places.sort_by_key(|at| instruments[*at].symbol.as_str());
+        Self { ids: all, places }
     }
 
     /// Whether no instrument has an identifier.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.ids.is_empty()
     }
 
     /// Symbol(55) of the instrument with SecurityIDSource(22) and SecurityID(48).
     #[must_use]
     pub fn find(&self, source: &[u8], id: &[u8]) -> Option<&str> {
-        let found = self.0.binary_search_by(|it| it.key().cmp(&(source, id)));
-        found.ok().map(|at| self.0[at].symbol.as_str())
+        let found = self.ids.binary_search_by(|it| it.key().cmp(&(source, id)));
+        found.ok().map(|at| self.ids[at].symbol.as_str())
+    }
+
+    /// The instrument with this Symbol(55), of the instruments that the index was made of.
+    #[must_use]
+    pub(crate) fn rule<'i>(
+        &self,
+        instruments: &'i [InstrumentRule],
+        symbol: &[u8],
+    ) -> Option<&'i InstrumentRule> {
+        let symbol_at = |at: &usize| instruments.get(*at).map(|it| it.symbol.as_bytes());
+        let found = self
+            .places
+            .binary_search_by(|at| symbol_at(at).cmp(&Some(symbol)));
+        instruments.get(self.places[found.ok()?])
     }
 }
 
