@@ -17,6 +17,9 @@ use crate::sql::names::check_table;
 #[cfg(feature = "postgresql")]
 pub use postgresql::RowDatabase;
 
+/// The longest name of a table after the prefix: PostgreSQL cuts longer names, and may cut two to the same one.
+const LONGEST_TABLE: &str = "positions";
+
 /// Where the tables are.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RowSettings {
@@ -40,7 +43,7 @@ impl RowSettings {
             let why = "expected postgresql://USER@HOST:PORT/DATABASE";
             return Err(LogError(format!("database: {why}")));
         }
-        check_table(&format!("{}position", self.prefix), true)?;
+        check_table(&format!("{}{LONGEST_TABLE}", self.prefix), true)?;
         #[cfg(feature = "postgresql")]
         return postgresql::config(self).map(|_| ());
         #[cfg(not(feature = "postgresql"))]
@@ -174,14 +177,16 @@ mod tests {
                 "{database}: {said}"
             );
         }
-        for prefix in ["a b", "1", "a;", "a.b.c", ".a"] {
+        // With the longest prefix but one, `positions` would be cut to `position`.
+        let [longest, longer] = [54, 55].map(|length| "x".repeat(length));
+        for prefix in ["a b", "1", "a;", "a.b.c", ".a", &longer] {
             let said = said("postgresql://me@db/fix", prefix);
             assert!(
                 said.contains("is not a valid table name"),
                 "{prefix}: {said}"
             );
         }
-        for prefix in ["", "oms_", "trading.oms_"] {
+        for prefix in ["", "oms_", "trading.oms_", &longest] {
             let said = said("postgresql://me@db/fix", prefix);
             match cfg!(feature = "postgresql") {
                 true => assert_eq!(said, ""),

@@ -68,26 +68,26 @@ pub fn check(
         let problem = Diagnostic::new(place, what, hint);
         Err(found(source, settings, &[problem]))
     };
+    // The line may have a password: then mistakes are shown at the head of its table.
+    let place = match database.address.matches(['@', '=']).count() {
+        0 => database.place,
+        _ => source.text.find("[oms]").unwrap_or_default(),
+    };
     if durability == Durability::Memory {
         let what = "database needs a journal, and Durability=memory keeps none".to_owned();
         let hint = "set Durability to process or disk, or remove database";
-        return wrong(database.place, what, hint);
+        return wrong(place, what, hint);
     }
     let rows = match row_settings(&source.path, rules) {
         Ok(rows) => rows,
         Err(what) => {
             let hint = "write the password into this file, which only its user can read";
-            return wrong(database.place, what, hint);
+            return wrong(place, what, hint);
         }
     };
     match rows.map(|rows| rows.check()) {
         None | Some(Ok(())) => Ok(()),
         Some(Err(error)) => {
-            // The line may have a password: the mistake is shown at the head of its table.
-            let place = match database.address.matches(['@', '=']).count() {
-                0 => database.place,
-                _ => source.text.find("[oms]").unwrap_or_default(),
-            };
             let hint = "write database = \"postgresql://USER@HOST:PORT/DATABASE\"";
             wrong(place, error.to_string(), hint)
         }

@@ -5,6 +5,7 @@ mod server;
 
 mod compare;
 
+use std::collections::HashSet;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -263,15 +264,79 @@ fn an_outage_stops_no_trading_and_is_told_once_with_its_end() {
         "{said}"
     );
     desk.trades(8);
+    let last: u64 = of_file(desk.folder(), &in_days(0), "day")[1][2]
+        .parse()
+        .unwrap();
     server.up();
     let end = "database has the rows of all events, up to ";
-    let between = desk.running().hears_until(&[end]);
-    let again: Vec<&String> = between
-        .iter()
-        .filter(|it| it.contains(&said[40..]))
-        .collect();
-    assert!(again.is_empty(), "{again:?}");
+    let heard = desk.running().hears_until(&[end]);
+    // The rows of the whole outage are there when it says so.
+    let up_to = heard.iter().find_map(|it| it.split_once(end)).unwrap().1;
+    let up_to: u64 = up_to.trim().parse().unwrap();
+    assert!(up_to >= last, "{up_to} of {last}");
+    let mut told = HashSet::new();
+    for it in [said].iter().chain(&heard) {
+        if let Some((_, failed)) = it.split_once("database failed: ") {
+            let reason = failed.split(": rows of the last ").next().unwrap();
+            assert!(told.insert(reason.to_owned()), "{it}");
+        }
+    }
     same(&server, "oms_", desk.folder(), &in_days(0), &LIVE);
+}
+
+#[test]
+fn many_orders_without_fills_have_several_changes_and_statements() {
+    /// The most rows of a change or a statement.
+    const MOST: i64 = 4096;
+    let mut server = Server::start();
+    let mut desk = Desk::begin(&keys(&server));
+    let today = in_days(0);
+    desk.trade(0);
+    same(&server, "oms_", desk.folder(), &today, &LIVE);
+    server.down();
+    desk.trade(0);
+    desk.running().hears("database failed: ");
+    for _ in 0..MOST + 400 {
+        let own = desk.new_id();
+        desk.client.send("D", &order(&own, 1));
+        let number = id(&until(&mut desk.venue, "|35=D|"));
+        desk.reports(&number, '8', (1, 0));
+    }
+    server.up();
+    desk.running().hears("database has the rows of all events");
+    let mut database = server.connect().unwrap();
+    let mut number = |query: &str| -> i64 { database.query_one(query, &[]).unwrap().get(0) };
+    assert!(number("SELECT count(*) FROM oms_orders") > MOST + 400);
+    // A record may change more than one order.
+    let most = "SELECT max(count) FROM (SELECT count(*) FROM oms_orders GROUP BY xmin::text) it";
+    let most = number(most);
+    assert!(most < MOST + 10, "{most}");
+    // The end of a day writes all orders in one change.
+    let counts = "CREATE TABLE statements (count bigint);
+        CREATE FUNCTION counted() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN INSERT INTO statements SELECT count(*) FROM changed; RETURN NULL; END';
+        CREATE TRIGGER counts AFTER UPDATE ON oms_orders REFERENCING NEW TABLE AS changed
+        FOR EACH STATEMENT EXECUTE FUNCTION counted()";
+    server.connect().unwrap().batch_execute(counts).unwrap();
+    desk.roll(1);
+    same(&server, "oms_", desk.folder(), &today, &ENDED);
+    assert!(number("SELECT sum(count)::bigint FROM statements") > MOST);
+    assert_eq!(number("SELECT max(count) FROM statements"), MOST);
+}
+
+#[test]
+fn nothing_is_written_after_a_rejected_request_until_the_next_event() {
+    let server = Server::start();
+    let mut desk = Desk::begin(&keys(&server));
+    desk.trade(3);
+    same(&server, "oms_", desk.folder(), &in_days(0), &LIVE);
+    let mut database = server.connect().unwrap();
+    let mut written = || -> String {
+        thread::sleep(Duration::from_secs(1));
+        let position = "SELECT written::text || ' ' || xmin::text FROM oms_position";
+        database.query_one(position, &[]).unwrap().get(0)
+    };
+    assert_eq!(written(), written());
 }
 
 #[test]

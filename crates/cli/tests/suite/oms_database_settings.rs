@@ -46,7 +46,7 @@ fn a_database_that_cannot_be_used_is_an_error_of_the_settings() {
     );
     let said = with(&format!("[oms]\n{ADDRESS}database_prefix = \"a b\"\n"));
     assert!(
-        said.contains("\"a bposition\" is not a valid table name"),
+        said.contains("\"a bpositions\" is not a valid table name"),
         "{said}"
     );
     let said = with("[oms]\ndatabase_prefix = \"x_\"\n");
@@ -58,6 +58,13 @@ fn a_database_that_cannot_be_used_is_an_error_of_the_settings() {
         said.contains("database_password_file ") && said.contains("missing cannot be read"),
         "{said}"
     );
+    // The line with the address is not shown when it may have a password.
+    const OPEN: &str = "database = \"postgresql://me:hunter2@db.example.com/fix\"\n";
+    let said = with(&format!(
+        "[oms]\n{OPEN}database_password_file = \"missing\"\n"
+    ));
+    assert!(said.contains("missing cannot be read"), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
     fs::write(folder.join("secret"), "\n").unwrap();
     let said = with(&format!(
         "[oms]\n{ADDRESS}database_password_file = \"secret\"\n"
@@ -73,7 +80,7 @@ fn a_database_that_cannot_be_used_is_an_error_of_the_settings() {
             assert!(!said.contains("hunter2"), "{said}");
         }
     }
-    let memory = format!("[oms]\n{ADDRESS}");
+    let memory = format!("[oms]\n{OPEN}");
     let memory = text.replacen("[oms]\n", &memory, 1);
     let memory = memory.replacen("[default]\n", "[default]\nDurability = \"memory\"\n", 1);
     fs::write(&file, memory).unwrap();
@@ -83,4 +90,5 @@ fn a_database_that_cannot_be_used_is_an_error_of_the_settings() {
         said.contains("database needs a journal, and Durability=memory keeps none"),
         "{said}"
     );
+    assert!(!said.contains("hunter2"), "{said}");
 }

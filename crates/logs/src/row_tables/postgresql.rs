@@ -6,10 +6,14 @@ use postgres::{Client, Config, Error, NoTls, Transaction};
 use fixwire_engine::log::LogError;
 
 use super::{RowChange, RowColumn, RowDay, RowFault, RowKind, RowPosition, RowSettings, RowTable};
+use crate::sql::names::check_table;
 use crate::sql::postgresql::{DatabaseUse, reason, shown};
 
 /// The table with the positions, after the prefix.
 const POSITION: &str = "position";
+
+/// Number of rows written with one statement: a statement has a time limit.
+const ROWS: usize = 4096;
 
 /// The connection settings.
 pub(super) fn config(settings: &RowSettings) -> Result<Config, LogError> {
@@ -58,6 +62,9 @@ impl RowDatabase {
         settings.check()?;
         let config = config(settings)?;
         let prefix = settings.prefix.clone();
+        for table in &tables {
+            check_table(&format!("{prefix}{}", table.name), true)?;
+        }
         Ok(Self {
             name: shown(&config),
             config,
@@ -209,21 +216,20 @@ impl RowDatabase {
             }
         }
         for ((table, insert), rows) in self.tables.iter().zip(&self.inserts).zip(&change.rows) {
-            if rows.is_empty() {
-                continue;
+            // One statement, and so one round trip, for many rows of a table.
+            for rows in rows.chunks(ROWS) {
+                let days: Vec<&str> = rows.iter().map(|row| &row.day[..]).collect();
+                let column = |at: usize| -> Vec<Option<&str>> {
+                    let values = rows.iter().map(|row| row.values.get(at));
+                    values
+                        .map(|value| value.and_then(Option::as_deref))
+                        .collect()
+                };
+                let columns: Vec<_> = (0..table.columns.len()).map(column).collect();
+                let mut values: Vec<&(dyn ToSql + Sync)> = vec![&store, &days];
+                values.extend(columns.iter().map(|it| it as &(dyn ToSql + Sync)));
+                written.execute(insert, &values)?;
             }
-            // One statement, and so one round trip, for all rows of a table.
-            let days: Vec<&str> = rows.iter().map(|row| &row.day[..]).collect();
-            let column = |at: usize| -> Vec<Option<&str>> {
-                let values = rows.iter().map(|row| row.values.get(at));
-                values
-                    .map(|value| value.and_then(Option::as_deref))
-                    .collect()
-            };
-            let columns: Vec<_> = (0..table.columns.len()).map(column).collect();
-            let mut values: Vec<&(dyn ToSql + Sync)> = vec![&store, &days];
-            values.extend(columns.iter().map(|it| it as &(dyn ToSql + Sync)));
-            written.execute(insert, &values)?;
         }
         Ok(written.commit()?)
     }

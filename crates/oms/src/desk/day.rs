@@ -101,6 +101,7 @@ impl DayReport {
         let rejected = if let OrderEvent::Rejected(RejectedEvent::RejectKept { terms, .. }) = &event
         {
             self.add_terms(terms);
+            self.note_rejected();
             None
         } else {
             self.rejected.take()
@@ -134,6 +135,7 @@ impl DayReport {
         };
         if let Some(row) = self.rejected_row(at, &event) {
             self.rejected = Some(of(DayTable::Rejected)(row));
+            self.note_rejected();
         }
         let fill = self.fill_row(at, &event, &before);
         [rejected, fill.map(of(DayTable::Fills))]

@@ -224,7 +224,8 @@ impl Follower {
         let Some(progress) = &mut self.progress else {
             return Err(Fault::Again);
         };
-        let mut is_full = false;
+        // After a change that had failed, more rows follow.
+        let mut is_full = true;
         if progress.sent.is_none() {
             is_full = match progress.read(&self.journal, &self.folder, &mut self.found) {
                 Ok(is_full) => is_full,
@@ -293,7 +294,8 @@ impl Follower {
         if at.event > last {
             return Err(Fault::Refused(format!(
                 "it has the rows of events up to {} of store {store}, and the journal ends with event {last}: restore \
-                 the journal; if it is a new one, remove the folder {}",
+                 the journal; if it is a new one, remove the folder {}, and if it has lost its end, also the rows of \
+                 this store",
                 at.event,
                 self.folder.display()
             )));

@@ -122,11 +122,16 @@ impl Progress {
             written,
             ..
         } = self;
-        while rows.len() < ROWS {
+        // Orders get their rows when the batch is complete; until it is live, it has no rows.
+        while !*is_live || rows.len() + fold.report.changes() < ROWS {
             let Some(record) = tail.next_record().map_err(unreadable)? else {
                 return Ok(false);
             };
             *wall = record.wall.0;
+            if let Some(name) = record.session_name() {
+                // A session may have its first record since the days were read.
+                found.names.insert(record.session, name.to_owned());
+            }
             if !*is_live && record.at >= *until {
                 *is_live = true;
                 // These rows are in the database.
@@ -135,6 +140,7 @@ impl Progress {
             let mut to = is_live.then_some(&mut *rows);
             for (number, note) in notes.of(&record) {
                 *seen = number;
+                check_hash(*written, number, note)?;
                 if number <= fold.note {
                     continue;
                 }
@@ -149,7 +155,6 @@ impl Progress {
                     found.read(journal, &GOES_ON)?;
                 }
                 fold.take(found, folder, (number, note), to.as_deref_mut())?;
-                check_hash(*written, number, note)?;
             }
             if let (Some(rows), Some(day)) = (to, fold.day)
                 && *seen == fold.note

@@ -19,6 +19,8 @@ use crate::values::value::Number;
 pub(super) struct Changes {
     orders: BTreeSet<Number>,
     all: bool,
+    /// The row of the last rejected request changed.
+    rejected: bool,
 }
 
 /// The orders whose rows an event may change.
@@ -46,12 +48,22 @@ impl DayReport {
         &self.state
     }
 
+    /// Number of orders that changed since [`DayReport::changed`], without those of an event that changes all orders.
+    #[must_use]
+    pub fn changes(&self) -> usize {
+        self.changes.as_ref().map_or(0, |it| it.orders.len())
+    }
+
     /// The rows of orders that changed since the last call, and the row of a last rejected request, to which the next
-    /// note may add values.
+    /// note may add values, if it changed too.
     #[must_use = "the rows belong into the tables"]
     pub fn changed(&mut self) -> Vec<DayTableRow> {
         let changes = self.changes.as_mut().map(core::mem::take);
-        let Changes { orders, all } = changes.unwrap_or_default();
+        let Changes {
+            orders,
+            all,
+            rejected,
+        } = changes.unwrap_or_default();
         let numbers = match all {
             false => orders,
             true => {
@@ -64,7 +76,8 @@ impl DayReport {
         let rows = rows
             .map(DayTableRow::of(DayTable::Orders))
             .collect::<Vec<_>>();
-        rows.into_iter().chain(self.rejected.clone()).collect()
+        let rejected = self.rejected.clone().filter(|_| rejected);
+        rows.into_iter().chain(rejected).collect()
     }
 
     /// The last rows of the trading day; the next note is the first one of another day.
@@ -107,6 +120,13 @@ impl DayReport {
     pub(super) fn note_all(&mut self) {
         if let Some(changes) = &mut self.changes {
             changes.all = true;
+        }
+    }
+
+    /// The row of the last rejected request changed.
+    pub(super) fn note_rejected(&mut self) {
+        if let Some(changes) = &mut self.changes {
+            changes.rejected = true;
         }
     }
 
