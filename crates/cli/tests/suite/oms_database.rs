@@ -519,6 +519,8 @@ fn a_journal_without_its_beginning_has_rows_from_its_oldest_checkpoint_on() {
             until(&mut desk.client, "|39=1|");
         }
         assert!(filled < 9_900);
+        // The segment that is full next may be removed then.
+        thread::sleep(Duration::from_millis(1100));
     };
     while !oms(desk.folder(), "day", &["--to", &to])
         .1
