@@ -261,6 +261,9 @@ impl Oms {
         if matches!(heard, ReportOutcome::Unknown | ReportOutcome::Unreadable) {
             let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
             let unreadable = heard == ReportOutcome::Unreadable;
+            let order = VenueId::parse(id);
+            let is_in_memory =
+                order.is_some_and(|it| self.core.state().orders().get(it.order).is_some());
             (self.listener)(match message.get(tag::EXEC_TYPE) {
                 Some(b"D") if unreadable => OmsEvent::Restatement {
                     id,
@@ -268,7 +271,7 @@ impl Oms {
                         .get(tag::EXEC_RESTATEMENT_REASON)
                         .unwrap_or_default(),
                 },
-                _ if !unreadable && is_undo(message) => OmsEvent::StrayUndo {
+                _ if !unreadable && is_undo(message) && !is_in_memory => OmsEvent::StrayUndo {
                     id,
                     fill: message.get(tag::EXEC_REF_ID).unwrap_or_default(),
                 },

@@ -1,5 +1,7 @@
 //! Busts and corrections of fills, also of former days: from the venue, by command and by file.
 
+use std::collections::BTreeMap;
+
 use fixwire_engine::protocol::dictionary::Version;
 
 use crate::desk::{Desk, Input, Said, Setup};
@@ -37,6 +39,8 @@ session = "OLD-COPY"
 struct Office {
     desk: Desk,
     venue: Version,
+    /// Quantities at the venue, by order and ExecID(17); of the whole order without one.
+    there: BTreeMap<(u64, String), u64>,
 }
 
 impl Office {
@@ -45,11 +49,16 @@ impl Office {
     }
 
     fn with(client: Version, venue: Version, keys: &str) -> Self {
+        let settings = SETTINGS.replace("orders = 100\n", &format!("orders = 100\n{keys}"));
+        Self::of(client, venue, settings)
+    }
+
+    fn of(client: Version, venue: Version, settings: String) -> Self {
         let instruments = "symbol,tick,lot,reference\nXYZ,0.05,1,100\n".to_owned();
         let limits = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,10\n\
                       firm,RC13,1000\nfirm,RC14,100000000\nfirm,RC15,5000\n";
         let setup = Setup {
-            settings: SETTINGS.replace("orders = 100\n", &format!("orders = 100\n{keys}")),
+            settings,
             files: vec![
                 ("instruments.csv", instruments),
                 ("limits.csv", limits.to_owned()),
@@ -64,6 +73,7 @@ impl Office {
         let mut office = Self {
             desk: Desk::new(&setup),
             venue,
+            there: BTreeMap::new(),
         };
         office.log_on();
         office
@@ -114,6 +124,8 @@ impl Office {
 
     /// A fill, with what the order has afterwards; returns the client's report of it.
     fn fill(&mut self, order: u64, exec: &str, quantity: u64, cum: u64) -> Said {
+        self.there.insert((order, exec.to_owned()), quantity);
+        self.there.insert((order, String::new()), cum);
         let status = if cum == 100 { 2 } else { 1 };
         let kind = match self.is_old() {
             true => char::from(b'0' + status),
@@ -142,9 +154,19 @@ impl Office {
             (false, true) => "150=H|",
             (false, false) => "150=G|",
         };
+        let now = what.strip_prefix("32=").map_or("0", |it| &it[..2]);
+        let now = now.parse().expect("a quantity of two digits");
+        let key = |exec: &str| (order, exec.to_owned());
+        let mut cum = self.there[&key("")];
+        if self.there.insert(key(exec), now).is_none() {
+            let was = self.there.insert(key(of), 0).expect("the fill");
+            cum = cum - was + now;
+        }
+        self.there.insert(key(""), cum);
+        let leaves = if status == '4' { 0 } else { 100 - cum };
         self.report(
             order,
-            &format!("17={exec}|19={of}|{kind}39={status}|{what}"),
+            &format!("17={exec}|19={of}|{kind}39={status}|14={cum}|151={leaves}|{what}"),
         )
     }
 
@@ -467,7 +489,8 @@ fn the_rows_of_a_file_are_checked_together() {
         let said = office.undo(order, (exec, of), what, '4');
         assert!(said.iter().all(|it| it.to == LINE), "{said:?}");
     }
-    assert_eq!((office.long(), office.breaks().len()), (50, 0));
+    // The first has a CumQty(14) from before the second: that is a break.
+    assert_eq!((office.long(), office.breaks().len()), (50, 1));
     assert_eq!(office.desk.state().violations(), 0);
 }
 
@@ -525,4 +548,169 @@ fn with_arming_of_two_people_one_operator_alone_busts_nothing() {
     let (_, said) = office.desk.command_of("bob", "bust fill=1/E1");
     assert_eq!(of(&said, CLIENT).get(150), Some("H"));
     assert_eq!(office.long(), 0);
+}
+
+/// The number of the only break.
+fn number(breaks: &[String]) -> String {
+    assert_eq!(breaks.len(), 1, "{breaks:?}");
+    breaks[0].split('\t').next().unwrap().to_owned()
+}
+
+#[test]
+fn a_bust_that_is_a_break_counts_once() {
+    let mut office = Office::new(Version::Fix44, Version::Fix44);
+    let order = office.order("C1", DAY);
+    office.fill(order, "E1", 40, 40);
+    office.fill(order, "E2", 60, 100);
+    office.report(order, "17=E9|19=E1|150=H|39=4|32=40|14=30|151=0|");
+    let found = number(&office.breaks());
+    let row = "report order=1 type=bust exec=E9 ref=E1";
+    let events = office.desk.state().events();
+    assert_eq!(
+        office.command("bust fill=1/E1").0,
+        format!(
+            "order 1 has the open break {found} about fills that its venue takes back: settle it first with fixwire oms breaks settle"
+        )
+    );
+    assert_eq!(
+        office.command(row).0,
+        format!("exec=E9 of order 1 is break {found}: settle it with fixwire oms breaks settle")
+    );
+    assert_eq!(office.desk.state().events(), events);
+    office.command(&format!("settle break={found} venue"));
+    assert_eq!(office.long(), 60);
+    assert_eq!(
+        office.command("bust fill=1/E1").0,
+        "CumQty(14) of order 1 was set by an operator, without fill 1/E1"
+    );
+    assert_eq!(
+        office.command(row).0,
+        format!("exec=E9 of order 1 is break {found}: which is settled")
+    );
+    assert_eq!((office.long(), office.breaks().len()), (60, 0));
+}
+
+#[test]
+fn a_correction_without_room_for_its_price_is_refused_and_is_no_break() {
+    let mut office = Office::new(Version::Fix44, Version::Fix44);
+    let order = office.order("C1", DAY);
+    office.fill(order, "E1", 40, 40);
+    let events = office.desk.state().events();
+    let (answer, said) = office.command("correct fill=1/E1 quantity=30 price=900000000000000000");
+    assert!(answer.contains("price"), "{answer}");
+    assert!(said.is_empty(), "{said:?}");
+    assert_eq!(office.desk.state().events(), events);
+    assert_eq!((office.long(), office.breaks().len()), (40, 0));
+}
+
+#[test]
+fn a_settled_break_does_not_open_an_order_of_the_day_before() {
+    let mut office = Office::new(Version::Fix44, Version::Fix44);
+    let order = office.order("C1", DAY);
+    office.fill(order, "E1", 40, 40);
+    office.fill(order, "E2", 60, 100);
+    office.next_day(false);
+    office.report(order, "17=E9|19=E1|150=H|39=1|32=40|14=30|151=70|");
+    let found = number(&office.breaks());
+    office.command(&format!("settle break={found} venue"));
+    assert!(!office.is_open(order));
+    assert_eq!(office.long(), 60);
+}
+
+#[test]
+fn a_fill_is_named_by_the_exec_id_that_its_client_has() {
+    let settings = SETTINGS.replace(
+        "name = \"SIM\"\n",
+        "name = \"SIM\"\nvenue_exec_id = \"17\"\n",
+    );
+    let mut office = Office::of(Version::Fix44, Version::Fix44, settings);
+    let (first, second) = (office.order("C1", DAY), office.order("C2", DAY));
+    assert_eq!(office.fill(first, "E1", 40, 40).get(17), Some("E1"));
+    let event = office.desk.state().events();
+    let event = event.to_string();
+    // The ExecID of the second fill is the number of the event of the first fill.
+    let fill = office.fill(second, &event, 30, 30);
+    assert_eq!(fill.get(17), Some(event.as_str()));
+    let (answer, said) = office.command(&format!("bust fill={event}"));
+    assert!(answer.contains("of order 2: is busted (was 30"), "{answer}");
+    assert_eq!(of(&said, CLIENT).get(19), Some(event.as_str()));
+    let (answer, _) = office.command(&format!("correct fill=OMS-{event} quantity=35 price=100"));
+    assert!(
+        answer.contains("of order 1: is 35 at 100 (was 40"),
+        "{answer}"
+    );
+    office.fill(second, "E1", 20, 20);
+    assert_eq!(
+        office.command("bust fill=E1").0,
+        "orders 1 and 2 both have a fill E1: name it as 1/E1 or 2/E1"
+    );
+    office.fill(second, "E5", 10, 30);
+    let (answer, _) = office.command("bust fill=E5");
+    assert!(answer.contains("of order 2: is busted (was 10"), "{answer}");
+    assert_eq!(
+        office.command("bust fill=E6").0,
+        "no fill E6 in memory: it is unknown, or its order was closed long ago"
+    );
+}
+
+#[test]
+fn rows_that_do_not_fit_together_are_refused_before_any_is_applied() {
+    let correct = |exec: &str, of: &str, quantity: u64| {
+        format!("order=1 type=correct quantity={quantity} price=100 exec={exec} ref={of}")
+    };
+    let mut office = Office::new(Version::Fix44, Version::Fix44);
+    let order = office.order("C1", DAY);
+    office.fill(order, "E1", 40, 40);
+    office.fill(order, "E2", 40, 80);
+    office.undo(order, ("E7", "E1"), "32=30|31=100|", '1');
+    let check = |rows: &[String]| {
+        let rows = rows.join(";");
+        office.desk.query(&format!("check-reports {rows}"))
+    };
+    assert_eq!(
+        check(&[correct("X1", "E7", 50), correct("X2", "E2", 60)]),
+        "2\tquantity is above what order 1 has for this fill after the earlier rows, 50\n"
+    );
+    let fill = "order=1 type=fill quantity=30 price=100 exec=X3".to_owned();
+    assert_eq!(
+        check(&[fill, correct("X1", "E7", 31)]),
+        "2\tquantity is above what order 1 has for this fill after the earlier rows, 30\n"
+    );
+    let bust = |exec: &str, of: &str| format!("order=1 type=bust exec={exec} ref={of}");
+    assert_eq!(
+        check(&[bust("X1", "E1"), bust("X2", "E7")]),
+        "2\tref=E7 of order 1 is in an earlier row too\n"
+    );
+    assert_eq!(
+        check(&[correct("X1", "E7", 60), "order=1 type=cancelled".into()]),
+        "2\torder 1 is closed\n"
+    );
+    assert_eq!(check(&[bust("X1", "E7"), correct("X2", "E2", 60)]), "");
+}
+
+#[test]
+fn a_bust_of_a_closed_order_is_found_by_the_order_id_of_its_venue() {
+    let mut office = Office::new(Version::Fix44, Version::Fix44);
+    let order = office.order("C1", DAY);
+    office.fill(order, "E1", 100, 100);
+    office.next_day(true);
+    let what = "37=V1|17=E2|19=E1|150=H|39=0|14=0|151=100|55=XYZ|54=1|38=100|";
+    let said = office.desk.says(LINE, "8", what);
+    assert_eq!(fields(&of(&said, CLIENT), &[150, 39, 14]), "H 4 0");
+    assert_eq!((office.long(), office.breaks().len()), (0, 0));
+}
+
+#[test]
+fn a_bust_for_another_symbol_is_not_said_to_be_of_an_order_that_left_memory() {
+    let mut office = Office::new(Version::Fix44, Version::Fix44);
+    let order = office.order("C1", DAY);
+    office.fill(order, "E1", 100, 100);
+    office.desk.events();
+    let what = "37=V1|11=1|17=E2|19=E1|150=H|39=0|14=0|151=100|55=ABC|54=1|38=100|";
+    office.desk.says(LINE, "8", what);
+    assert_eq!(
+        office.desk.events(),
+        ["report for unknown order 1 ignored: check with the venue"]
+    );
+    assert_eq!(office.long(), 100);
 }

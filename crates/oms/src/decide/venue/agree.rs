@@ -8,6 +8,7 @@ use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
+use crate::state::apply::undo::is_of_former_day;
 use crate::state::event::{BreakEvent, CopyEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
@@ -412,7 +413,10 @@ impl Core {
             if is_end {
                 self.agreed(at, number, BreakKind::Leaves, sink);
                 self.agreed(at, number, BreakKind::Status, sink);
-            } else if is_open_status(report.status) {
+            } else if is_open_status(report.status)
+                // An order of a former day stays closed, whatever OrdStatus(39) its bust has.
+                && !(is_undo(report.kind) && is_of_former_day(self.state(), number))
+            {
                 let left = order.quantity.saturating_sub(cum);
                 let leaves = self.state().units(order.instrument, report.leaves);
                 let leaves = leaves.unwrap_or(left);
@@ -616,10 +620,11 @@ pub(crate) fn is_open_status(status: u8) -> bool {
 }
 
 fn is_of_fill(kind: ReportKind) -> bool {
-    matches!(
-        kind,
-        ReportKind::Fill | ReportKind::Bust | ReportKind::Correct
-    )
+    kind == ReportKind::Fill || is_undo(kind)
+}
+
+fn is_undo(kind: ReportKind) -> bool {
+    matches!(kind, ReportKind::Bust | ReportKind::Correct)
 }
 
 /// Cuts a text to the length that an event can hold.

@@ -2,7 +2,7 @@
 //! venue's report without a ClOrdID of the OMS names the order by OrigClOrdID(41) or OrderID(37).
 
 use crate::decide::core::{Change, Core, Sink};
-use crate::decide::venue::{VenueId, VenueReport, short};
+use crate::decide::venue::{ReportKind, VenueId, VenueReport, short};
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
@@ -74,14 +74,17 @@ impl Core {
         }
     }
 
-    /// The open order with the OrderID(37), line, symbol and side of a report, if there is exactly one.
+    /// The open order with the OrderID(37), line, symbol and side of a report, if there is exactly one. A bust or
+    /// correction may be of a closed order, which has the fill that it names.
     fn order_of_venue_id(&self, report: &VenueReport<'_>) -> Option<VenueId> {
         let orders = self.state.orders();
+        let is_undo = matches!(report.kind, ReportKind::Bust | ReportKind::Correct);
+        let of = report.reference.filter(|_| is_undo);
         let fits = |number: Number| {
             let order = orders.get(number);
             order.is_some_and(|order| {
                 order.venue_id.bytes() == report.venue_id
-                    && order.state.is_open()
+                    && (order.state.is_open() || of.is_some_and(|it| orders.has_fill(number, it)))
                     && self.fits(report, order)
             })
         };

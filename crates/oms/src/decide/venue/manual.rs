@@ -24,7 +24,7 @@ use crate::state::spreads::{LegSource, leg_exec};
 use crate::values::reason::Why;
 use crate::values::units::MOST_DECIMALS;
 use crate::values::units::scaled;
-use crate::values::value::{End, Number, Quantity, RequestKind};
+use crate::values::value::{BreakKind, End, Number, Quantity, RequestKind};
 use crate::values::verbs::By;
 use crate::values::words::Words;
 
@@ -56,8 +56,8 @@ struct Before<'a> {
     accepted: BTreeSet<Number>,
     ended: BTreeSet<Number>,
     execs: BTreeSet<(Number, &'a str)>,
-    /// Fills that are busted or corrected.
-    undone: BTreeSet<(Number, &'a str)>,
+    /// Fills that are busted or corrected, by the hash of the ExecID(17) that they have now.
+    undone: BTreeSet<(Number, u64)>,
 }
 
 impl<'a> Entry<'a> {
@@ -240,12 +240,44 @@ impl Core {
         if is_known || !before.execs.insert((order, exec)) {
             return Err(format!("exec={exec} of order {order} is known already"));
         }
-        if !before.undone.insert((order, of)) {
+        let breaks = &self.state.breaks;
+        if let Some((number, it)) = breaks.find(order, BreakKind::Bust, entry.exec_hash()) {
+            let what = match it.is_settled {
+                true => "which is settled",
+                false => "settle it with fixwire oms breaks settle",
+            };
+            return Err(format!(
+                "exec={exec} of order {order} is break {number}: {what}"
+            ));
+        }
+        let fill = self.check_undo(undo)?;
+        if !before.undone.insert((order, fill.exec)) {
             return Err(format!(
                 "ref={of} of order {order} is in an earlier row too"
             ));
         }
-        self.check_undo(undo).map(drop)
+        let Some(known) = self.state.orders().get(order) else {
+            return Ok(());
+        };
+        let now = match undo.is_correction {
+            true => self.state.units(known.instrument, undo.quantity),
+            false => None,
+        };
+        let filled = before.filled.entry((order, None)).or_insert(known.filled);
+        let others = filled.saturating_sub(fill.quantity);
+        let total = others.saturating_add(now.unwrap_or(0));
+        if now.is_some() && total > known.quantity {
+            return Err(format!(
+                "quantity is above what order {order} has for this fill after the earlier rows, {}",
+                self.state
+                    .shown(known.instrument, known.quantity.saturating_sub(others))
+            ));
+        }
+        *filled = total;
+        if total >= known.quantity {
+            before.ended.insert(order);
+        }
+        Ok(())
     }
 
     fn check_fill<'a>(
@@ -305,6 +337,9 @@ impl Core {
             ));
         }
         *filled += quantity;
+        if entry.leg.is_none() && *filled >= most {
+            before.ended.insert(number);
+        }
         before.accepted.insert(number);
         Ok(())
     }

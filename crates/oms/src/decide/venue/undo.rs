@@ -11,9 +11,10 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::agree::Found;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::state::OmsState;
+use crate::state::apply::undo::is_of_former_day;
 use crate::state::event::{LifecycleEvent, OrderEvent, UndoEvent};
 use crate::state::orders::exec_ids::ExecIds;
-use crate::state::orders::{Fill, Order, Orders};
+use crate::state::orders::{Fill, Order};
 use crate::values::slab::mixed;
 use crate::values::units::{MOST_DECIMALS, scaled, units};
 use crate::values::value::{BreakKind, Number, Price, Quantity};
@@ -184,12 +185,6 @@ impl Core {
     }
 }
 
-/// Whether an order is from a trading day that has ended, and ended with it: no report opens it again.
-fn is_of_former_day(state: &OmsState, number: Number) -> bool {
-    let order = state.orders().get(number);
-    order.is_some_and(|it| number <= state.yesterday && !it.outlives(state.day()))
-}
-
 /// The hash that stands for the ExecID(17) of a bust or correction that an operator enters without it.
 fn exec_by_hand(fill: &Fill) -> u64 {
     mixed(fill.report ^ 1 << 62)
@@ -244,7 +239,16 @@ impl Core {
         if fill.undone != 0 {
             return Err(format!("fill {name} of order {order} is busted already"));
         }
-        if fill.quantity == 0 || fill.quantity > known.filled {
+        let takes = |kind| matches!(kind, BreakKind::Bust | BreakKind::FillsSurplus);
+        let mut open = state.breaks.of(order).filter(|(_, it)| takes(it.kind));
+        if let Some((number, _)) = open.next() {
+            return Err(format!(
+                "order {order} has the open break {number} about fills that its venue takes back: settle it first with fixwire oms breaks settle"
+            ));
+        }
+        let counted = state.orders().fills_of(order).filter(|it| it.undone == 0);
+        let counted: u128 = counted.map(|it| u128::from(it.quantity)).sum();
+        if fill.quantity == 0 || counted != u128::from(known.filled) {
             return Err(format!(
                 "CumQty(14) of order {order} was set by an operator, without fill {name}"
             ));
@@ -307,7 +311,7 @@ impl Core {
 
     /// Reads and checks the words of a command `bust` or `correct`.
     pub(crate) fn undo_named<'a>(&self, words: &Words<'a>) -> Result<UndoByHand<'a>, String> {
-        let undo = undo_of_words(self.state().orders(), words)?;
+        let undo = undo_of_words(self.state(), words)?;
         self.check_undo(&undo)?;
         Ok(undo)
     }
@@ -338,8 +342,7 @@ impl Core {
         let (line, current) = (known.line().unwrap_or(known.session), known.current);
         // The correction may give the prices of the symbol more decimals.
         let before = self.terms_text(known, was.quantity, was.price);
-        let event = OrderEvent::Order(LifecycleEvent::ReportEntered { order, who, why });
-        self.emit(at, &event, sink);
+        let instrument = known.instrument;
         let report = VenueReport {
             line,
             id: VenueId {
@@ -372,7 +375,26 @@ impl Core {
             reason: None,
             text: b"",
         };
-        self.undone(at, &report, undo.is_correction, sink);
+        if undo.is_correction {
+            self.widen(at, instrument, report.last_price, sink);
+        }
+        if undo.is_correction && self.execution(&report, instrument).is_none() {
+            return Err(format!(
+                "price of fill {} of order {order} is out of range: the prices of its symbol have no room for it",
+                undo.name
+            ));
+        }
+        self.undo_of(order, &report, undo.is_correction)
+            .map_err(|what| format!("fill {} of order {order}: {what}", undo.name))?;
+        let event = OrderEvent::Order(LifecycleEvent::ReportEntered { order, who, why });
+        self.emit(at, &event, sink);
+        let heard = self.undone(at, &report, undo.is_correction, sink);
+        if heard != ReportOutcome::Taken {
+            return Err(format!(
+                "fill {} of order {order}: the OMS knows this report already, and nothing is changed",
+                undo.name
+            ));
+        }
         self.settle(at, order, sink);
         self.work.look_again(&self.state, order);
         let done = self.undone_by_hand(undo, was.exec, &before);
@@ -409,7 +431,7 @@ impl Core {
 
 /// Reads `fill=17/E1 quantity=10 price=12.5`: the fill is named by its order and the venue's ExecID(17), or by the
 /// ExecID(17) that the client has.
-fn undo_of_words<'a>(orders: &Orders, words: &Words<'a>) -> Result<UndoByHand<'a>, String> {
+fn undo_of_words<'a>(state: &OmsState, words: &Words<'a>) -> Result<UndoByHand<'a>, String> {
     let is_correction = words.verb == "correct";
     let keys: &[&str] = match is_correction {
         true => &["fill", "quantity", "price"],
@@ -430,7 +452,7 @@ fn undo_of_words<'a>(orders: &Orders, words: &Words<'a>) -> Result<UndoByHand<'a
         },
     };
     let name = words.get("fill");
-    let (order, exec) = fill_named(orders, name)?;
+    let (order, exec) = fill_named(state, name)?;
     Ok(UndoByHand {
         order,
         name,
@@ -443,23 +465,70 @@ fn undo_of_words<'a>(orders: &Orders, words: &Words<'a>) -> Result<UndoByHand<'a
 }
 
 /// The order of a fill, and the hash of the venue's ExecID(17) of the fill.
-fn fill_named(orders: &Orders, name: &str) -> Result<(Number, u64), String> {
+fn fill_named(state: &OmsState, name: &str) -> Result<(Number, u64), String> {
     let wanted = "name the fill as order/ExecID(17) of the venue, 17/E1, or by the ExecID(17) that the client has";
     if let Some((order, exec)) = name.split_once('/') {
         let order = order.parse().map_err(|_| wanted.to_string())?;
         return Ok((order, SipHasher13::new().hash(exec.as_bytes())));
     }
-    let own = ExecIds::OWN;
-    let number = name.as_bytes();
-    let number = number.strip_prefix(own).unwrap_or(number);
-    let number = uint(number).map_err(|_| wanted.to_string())?;
-    let all = orders.iter().flat_map(|order| {
-        let fills = orders.fills_of(order.number);
-        fills.map(|fill| (order.number, fill))
-    });
-    let mut found = all.filter(|(_, fill)| fill.report == number);
-    let (order, fill) = found.next().ok_or_else(|| {
+    let own = own_id(&state.exec_ids, name);
+    if name.is_empty() || (own.is_none() && !state.exec_ids.is_on() && !is_own_form(name)) {
+        return Err(wanted.to_string());
+    }
+    match own {
+        Some(number) => fill_of_event(state, number),
+        None => fill_passed(state, name)?,
+    }
+    .ok_or_else(|| {
         format!("no fill {name} in memory: it is unknown, or its order was closed long ago")
-    })?;
-    Ok((order, fill.exec))
+    })
+}
+
+/// The event of an ExecID(17) of the OMS; `None` when the name is not one that a client has from the OMS.
+fn own_id(exec_ids: &ExecIds, name: &str) -> Option<u64> {
+    let name = name.as_bytes();
+    let (number, has_prefix) = match name.strip_prefix(ExecIds::OWN) {
+        Some(number) => (number, true),
+        None => (name, false),
+    };
+    let number = uint(number).ok()?;
+    (exec_ids.has_prefix(number) == has_prefix).then_some(number)
+}
+
+fn is_own_form(name: &str) -> bool {
+    let name = name.as_bytes();
+    uint(name.strip_prefix(ExecIds::OWN).unwrap_or(name)).is_ok()
+}
+
+/// The fill that an event has reported. The client of a parent has the ExecID(17) of the event after that of its child.
+fn fill_of_event(state: &OmsState, number: u64) -> Option<(Number, u64)> {
+    let orders = state.orders();
+    let fill = |is_its: &dyn Fn(Number, u64) -> bool| {
+        let mut all = orders.iter().flat_map(|order| {
+            let fills = orders.fills_of(order.number);
+            fills.map(|fill| (order.number, fill))
+        });
+        let found = all.find(|(order, fill)| is_its(*order, fill.report));
+        found.map(|(order, fill)| (order, fill.exec))
+    };
+    let of_child = |order: Number, event: u64| {
+        state.families.parent_of(order).is_some() && event.checked_add(1) == Some(number)
+    };
+    fill(&|_, event| event == number).or_else(|| fill(&of_child))
+}
+
+/// The fill whose ExecID(17) of the venue was passed on to its client.
+fn fill_passed(state: &OmsState, name: &str) -> Result<Option<(Number, u64)>, String> {
+    let all = state.exec_ids.all.iter();
+    let its = all.filter(|(_, (_, id))| id.bytes() == name.as_bytes());
+    let mut its = its
+        .map(|(key, _)| *key)
+        .filter(|(order, exec)| state.orders().has_fill(*order, *exec));
+    let found = its.next();
+    match (found, its.next()) {
+        (Some((order, _)), Some((other, _))) => Err(format!(
+            "orders {order} and {other} both have a fill {name}: name it as {order}/{name} or {other}/{name}"
+        )),
+        _ => Ok(found),
+    }
 }

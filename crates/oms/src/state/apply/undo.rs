@@ -5,7 +5,7 @@ use crate::state::event::UndoEvent;
 use crate::state::orders::Fill;
 use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::tally::{Tally, Trade, TradeSide};
-use crate::values::value::{Price, Quantity};
+use crate::values::value::{Number, Price, Quantity};
 
 /// A fill that is cancelled or corrected, and the execution that replaces the fill; 0 after a bust.
 #[derive(Clone, Copy)]
@@ -13,6 +13,12 @@ struct Change {
     was: (Quantity, Price),
     now: (Quantity, Price),
     open: bool,
+}
+
+/// Whether an order is from a trading day that has ended, and ended with it: no report opens it again.
+pub(crate) fn is_of_former_day(state: &OmsState, number: Number) -> bool {
+    let order = state.orders().get(number);
+    order.is_some_and(|it| number <= state.yesterday && !it.outlives(state.day()))
 }
 
 fn worth((quantity, price): (Quantity, Price)) -> i128 {
@@ -147,6 +153,9 @@ impl OmsState {
                 OrderState::Parent if all => order.state.after(Transition::Fill { all })?,
                 // The parent is open again because the child is open again.
                 OrderState::Ended(crate::End::Filled) if !all && open => OrderState::Parent,
+                OrderState::Ended(crate::End::Filled) if !all => {
+                    OrderState::Ended(crate::End::Cancelled)
+                }
                 state => state,
             };
             order.filled = filled;

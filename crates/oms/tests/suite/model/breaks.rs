@@ -73,6 +73,12 @@ impl Model {
         self.of(order).next().is_some()
     }
 
+    /// Whether an open break is about fills that the venue takes back.
+    pub fn takes_back(&self, order: u64) -> bool {
+        self.of(order)
+            .any(|it| ["bust", "surplus"].contains(&it.what))
+    }
+
     /// What limits count for an order beside what it knows: a total, what may be taken back, a price.
     pub fn exposure(&self, order: u64) -> Option<(i128, i128, i128)> {
         let its: Vec<_> = self.of(order).collect();
@@ -471,7 +477,9 @@ impl Model {
         if matches!(order.fate, Fate::Over(how) if how != '2') {
             if CLOSED.contains(status) {
                 self.close("status", number, "");
-            } else if OPEN.contains(status) {
+            } else if OPEN.contains(status)
+                && (!matches!(kind, Kind::Bust | Kind::Correct) || self.is_of_today(number))
+            {
                 broken.total = cum + (order.quantity - cum).max(0);
                 self.raise(fields, broken);
             }

@@ -105,7 +105,7 @@ impl Model {
     }
 
     /// Whether the order may be open on this trading day.
-    fn is_of_today(&self, number: u64) -> bool {
+    pub fn is_of_today(&self, number: u64) -> bool {
         number > self.yesterday || self.orders[&number].outlives(self.day)
     }
 
@@ -136,7 +136,9 @@ impl Model {
             return;
         };
         let fill = order.fills[at].clone();
-        if !fill.undone.is_empty() || fill.quantity > order.filled {
+        let counted = order.fills.iter().filter(|it| it.undone.is_empty());
+        let counted: i128 = counted.map(|it| it.quantity).sum();
+        if !fill.undone.is_empty() || counted != order.filled || self.takes_back(number) {
             return;
         }
         let is_correction = text.starts_with("correct ");
@@ -224,6 +226,7 @@ impl Model {
             Fate::Parent if is_all => Fate::Over('2'),
             // It goes on with its child.
             Fate::Over('2') if !is_all && is_live => Fate::Parent,
+            Fate::Over('2') if !is_all => Fate::Over('4'),
             fate => fate,
         };
         self.write_undone(number, size, "");
