@@ -604,20 +604,6 @@ fn a_correction_without_room_for_its_price_is_refused_and_is_no_break() {
 }
 
 #[test]
-fn a_settled_break_does_not_open_an_order_of_the_day_before() {
-    let mut office = Office::new(Version::Fix44, Version::Fix44);
-    let order = office.order("C1", DAY);
-    office.fill(order, "E1", 40, 40);
-    office.fill(order, "E2", 60, 100);
-    office.next_day(false);
-    office.report(order, "17=E9|19=E1|150=H|39=1|32=40|14=30|151=70|");
-    let found = number(&office.breaks());
-    office.command(&format!("settle break={found} venue"));
-    assert!(!office.is_open(order));
-    assert_eq!(office.long(), 60);
-}
-
-#[test]
 fn a_fill_is_named_by_the_exec_id_that_its_client_has() {
     let settings = SETTINGS.replace(
         "name = \"SIM\"\n",

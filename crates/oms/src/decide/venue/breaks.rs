@@ -6,7 +6,6 @@ use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::EndNote;
-use crate::state::apply::undo::is_of_former_day;
 use crate::state::copies::{CopyBreak, FillTerms};
 use crate::state::event::{BreakEvent, LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
@@ -183,8 +182,7 @@ impl Core {
         if order.line().is_none() {
             return Err("the order is at no venue: settle the break with our value".into());
         }
-        let is_of_today = !is_of_former_day(&self.state, found.order);
-        let is_live = is_of_today && !matches!(found.status, b'2' | b'3' | b'4' | b'8' | b'C');
+        let is_live = !matches!(found.status, b'2' | b'3' | b'4' | b'8' | b'C');
         let is_open = order.state.is_open();
         let may_trade = is_open || order.state == OrderState::Ended(End::Filled);
         Ok(Some(match found.kind {
@@ -214,7 +212,7 @@ impl Core {
                 Some(End::Filled) if is_open => Correction::End(End::Cancelled),
                 Some(how) if is_open => Correction::End(how),
                 Some(_) => return Ok(None),
-                None => Correction::Fills(order.filled, order.paid, is_open || is_of_today),
+                None => Correction::Fills(order.filled, order.paid, true),
             },
             BreakKind::Average => {
                 let paid = found.paid.filter(|_| found.filled == Some(order.filled));

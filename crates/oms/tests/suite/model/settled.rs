@@ -101,8 +101,7 @@ impl Model {
         }
         // Only fills of the whole quantity end an order that fewer of them open.
         let may_open = order.is_open() || order.fate == Fate::Over('2');
-        let is_of_today = self.is_of_today(order.number);
-        let is_live = is_of_today && may_open && !"2348C".contains(found.status);
+        let is_live = may_open && !"2348C".contains(found.status);
         let part = found.counted_in_part();
         Some(match found.what {
             "cum" => self.missing_fill(place, found, None)?,
@@ -130,7 +129,7 @@ impl Model {
                 '2' if order.is_open() => Change::End('4'),
                 how @ ('3' | '4' | '8' | 'C') if order.is_open() => Change::End(how),
                 '2' | '3' | '4' | '8' | 'C' => Change::Nothing,
-                _ => Change::Fills(order.filled, order.paid, order.is_open() || is_of_today),
+                _ => Change::Fills(order.filled, order.paid, true),
             },
             other => panic!("{other}"),
         })
