@@ -46,6 +46,14 @@ fn error(at: usize, what: &str) -> Diagnostic {
     Diagnostic::new(at, what, "undo it, or restart the OMS")
 }
 
+/// Where an error about a value points. The address of a database may have a password, which the shown line would have.
+fn shown_at(table: &TomlValue<'_>, value: &TomlValue<'_>) -> usize {
+    match value.key {
+        "database" => table.at,
+        _ => value.key_span.start,
+    }
+}
+
 /// Compares a table, or each table of a list: the given keys, or all keys.
 fn tables(
     keys: Option<&[&str]>,
@@ -70,7 +78,7 @@ fn tables(
         for value in is.entries().filter(|value| counts(value.key)) {
             if !was.get(value.key).is_some_and(|was| was.is_same(&value)) {
                 let what = format!("{} of {name} differs", value.key);
-                to.push(error(value.key_span.start, &what));
+                to.push(error(shown_at(item, &value), &what));
             }
         }
         for value in was.entries().filter(|value| counts(value.key)) {

@@ -661,3 +661,14 @@ fn files_that_were_edited_and_never_reloaded_are_noticed_at_a_start() {
     assert!(floor.state().events() > events);
     assert_eq!(order_quantity(&mut floor), Some(40));
 }
+
+#[test]
+fn another_database_is_named_without_the_line_that_may_have_a_password() {
+    let old = "[oms]\norders = 1\n";
+    let new = "[oms]\norders = 1\ndatabase = \"postgresql://me:hunter2@db/fix\"\n";
+    let errors = fixwire_oms::load::restart_needed(old, new);
+    let said: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert!(said[0].contains("database of oms differs"), "{said:?}");
+    let shown = new[errors[0].at..].lines().next().unwrap();
+    assert!(!shown.contains("hunter2") && said.len() == 1, "{said:?}");
+}
