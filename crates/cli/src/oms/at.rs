@@ -182,7 +182,7 @@ pub(super) fn day_began(store: &Path) -> Result<Option<Timestamp>, Failure> {
 
 /// What a journal has for the state at a time.
 enum Found {
-    Start(Start),
+    Start(Box<Start>),
     /// Only later states are known, from this time on; `None` if no state is known.
     KnownFrom(Option<Timestamp>),
 }
@@ -239,13 +239,13 @@ impl Start {
                 read.map_err(|why| {
                     Failure::Text(format!("{}: a checkpoint: {why}", store.display()))
                 })?;
-                return Ok(Found::Start(Self {
+                return Ok(Found::Start(Box::new(Self {
                     state,
                     from,
                     notes: Notes::of_session(found.notes),
                     note: found.note,
                     tail: Tail::new(store, found.behind),
-                }));
+                })));
             }
             (before, known_from) = (found.note, from);
         }
@@ -254,13 +254,13 @@ impl Start {
             known_from = begins;
         }
         Ok(match known_from {
-            Some(from) if from <= at => Found::Start(Self {
+            Some(from) if from <= at => Found::Start(Box::new(Self {
                 state: OmsState::default(),
                 from: None,
                 notes: Notes::default(),
                 note: 0,
                 tail: Tail::new(store, JournalPosition::START),
-            }),
+            })),
             from => Found::KnownFrom(from),
         })
     }
