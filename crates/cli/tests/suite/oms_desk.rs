@@ -227,7 +227,7 @@ fn fills_are_busted_and_corrected_by_command_and_by_file() {
     assert_eq!((code, said.as_str()), (0, done));
     let busted = client.expect("8");
     assert!(
-        busted.contains("|150=H|") && busted.contains(&format!("|19={}|", fills[0])),
+        busted.contains("|20=1|") && busted.contains(&format!("|19={}|", fills[0])),
         "{busted}"
     );
     let correct = ["--quantity", "90", "--price", "12.55"];
@@ -240,7 +240,7 @@ fn fills_are_busted_and_corrected_by_command_and_by_file() {
     assert_eq!((code, said), (0, done));
     let corrected = client.expect("8");
     assert!(
-        corrected.contains("|150=G|") && corrected.contains(&format!("|19={}|", fills[1])),
+        corrected.contains("|20=2|") && corrected.contains(&format!("|19={}|", fills[1])),
         "{corrected}"
     );
     assert_eq!(json(folder, "positions", &[])[0]["long"], 190);
@@ -261,7 +261,7 @@ fn fills_are_busted_and_corrected_by_command_and_by_file() {
     assert_eq!(json(folder, "positions", &[])[0]["long"], 190);
     let (code, said) = enter("3,bust,E90,E13\n");
     assert_eq!(code, 0, "{said}");
-    assert!(client.expect("8").contains("|150=H|"));
+    assert!(client.expect("8").contains("|20=1|"));
     assert_eq!(json(folder, "positions", &[])[0]["long"], 90);
     let (_, said) = oms(folder, "history", &["3"]);
     assert!(said.contains("told by telephone"), "{said}");
