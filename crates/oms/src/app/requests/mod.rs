@@ -237,7 +237,7 @@ impl Oms {
         let found = request
             .symbol()
             .and_then(|symbol| rules.securities.rule(instruments, symbol));
-        let answer = SecurityAnswer::new(from, dictionary, request, may, (instruments, found));
+        let answer = SecurityAnswer::new(from, dictionary, request, may, instruments, found);
         self.securities
             .add(answer.ok_or(Refusal::UnsupportedMessageType)?)
     }

@@ -293,7 +293,8 @@ impl SecurityAnswer {
         dictionary: &Arc<Dictionary>,
         request: SecurityRequest,
         may: bool,
-        (instruments, found): (&[InstrumentRule], Option<&InstrumentRule>),
+        instruments: &[InstrumentRule],
+        found: Option<&InstrumentRule>,
     ) -> Option<Self> {
         dictionary.message(request.message.msg_type())?;
         let mut types = Vec::new();
