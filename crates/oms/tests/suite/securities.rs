@@ -356,6 +356,11 @@ fn an_answer_without_instruments_says_why() {
         ("x", "320=L|559=4|200=soon|", Refusal::ValueOutOfRange(200)),
         (
             "x",
+            "320=L|559=4|541=202706|",
+            Refusal::ValueOutOfRange(541),
+        ),
+        (
+            "x",
             "320=L|559=4|200=2027061|",
             Refusal::ValueOutOfRange(200),
         ),
@@ -426,7 +431,23 @@ fn types_are_listed_once_each() {
         };
         assert_eq!(types, wanted, "{version:?}");
         assert!(said.iter().all(|it| it.get(323) == Some("3")));
+        let said = ask(&mut desk, version, "c", "320=E|321=2|207=XNYS|");
+        let types: Vec<&str> = said.iter().filter_map(|it| it.get(167)).collect();
+        assert_eq!(types, ["CS"], "{version:?}");
     }
+}
+
+#[test]
+fn expired_instruments_and_those_without_a_route_are_listed() {
+    let version = Version::Fix44;
+    let mut setup = setup("symbol,tick,expires\nOLD,1,2000-01-03\nNEW,1,\n", version);
+    setup.settings = setup
+        .settings
+        .replace("symbols = [\"*\"]", "symbols = [\"NEW\"]");
+    let mut desk = Desk::new(&setup);
+    desk.hear(&Input::Up(CLIENT, false));
+    let said = ask(&mut desk, version, "x", "320=L|559=4|");
+    assert_eq!(symbols(&said), ["OLD", "NEW"]);
 }
 
 #[test]

@@ -14,15 +14,12 @@ use crate::fix::names::{
     MissingTags, Renamed, VenueMessage, VenueNameIndex, has_field, symbol_by_id, symbol_of,
     write_with_symbol,
 };
+use crate::values::day::compact;
 use crate::values::fields::carried::{allows, each_field};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::reason::{Reason, Why};
-use crate::values::rules::RiskRules;
+use crate::values::rules::{Maturity, RiskRules};
 use crate::values::value::Text;
-
-/// MaturityMonthYear(200) and MaturityDate(541).
-const MONTH: Tag = 200;
-const MATURITY_DATE: Tag = 541;
 
 /// The symbol of the instrument that a request names by SecurityID(48) alone; `None` for other messages, whose entries
 /// may name several instruments.
@@ -88,9 +85,6 @@ pub(in crate::app) fn is_of_symbol(
         return false;
     };
     let is = |known: Option<&str>| known.is_some_and(|known| known.as_bytes() == value);
-    let is_number = |known: Option<u32>| {
-        known.is_some() && fixwire_protocol::value::uint(value).ok() == known.map(u64::from)
-    };
     match of {
         tag::SECURITY_ID => {
             let source = message.get(tag::SECURITY_ID_SOURCE);
@@ -103,8 +97,17 @@ pub(in crate::app) fn is_of_symbol(
         }
         tag::SECURITY_EXCHANGE => is(security.exchange.as_deref()),
         tag::SECURITY_TYPE => is(security.kind.as_deref()),
-        MONTH => is_number(security.maturity.map(|it| it.month())),
-        MATURITY_DATE => is_number(security.maturity.and_then(|it| it.day())),
+        tag::MATURITY_MONTH_YEAR => {
+            let wanted = Maturity::of_month_year(value);
+            security
+                .maturity
+                .zip(wanted)
+                .is_some_and(|(it, wanted)| it.fits(wanted))
+        }
+        tag::MATURITY_DATE => {
+            let day = compact(value);
+            day.is_some() && day == security.maturity.and_then(Maturity::day)
+        }
         _ => false,
     }
 }

@@ -9,11 +9,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Member;
-use fixwire_protocol::{Dictionary, Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, value};
+use fixwire_protocol::{Dictionary, Indexed, Message, Outbox, Refusal, SessionId, Tag, tag};
 
 use super::security_fields::{InstrumentFields, allowed};
 use super::{byte, id, required};
 use crate::fix::names::{symbol_by_id, symbol_of};
+use crate::values::day::compact;
 use crate::values::rules::{InstrumentRule, Maturity, SecurityIndex};
 use crate::values::value::Text;
 
@@ -71,7 +72,7 @@ struct SecurityFilter {
     currency: Option<Text>,
     /// MaturityMonthYear(200), which may have a day.
     month: Option<Maturity>,
-    day: Option<u64>,
+    day: Option<u32>,
 }
 
 impl SecurityFilter {
@@ -80,18 +81,16 @@ impl SecurityFilter {
             Some(value) if value.len() > Text::MAX => Err(Refusal::ValueOutOfRange(tag)),
             value => Ok(value.map(Text::new)),
         };
-        let number = |tag| {
-            let number = message.get(tag).map(value::uint).transpose();
-            number.map_err(|_| Refusal::ValueOutOfRange(tag))
-        };
-        let of_month = |value: &[u8]| match (value.len(), value::uint(value)) {
-            (6, Ok(month)) => u32::try_from(month).ok().map(Maturity::Month),
-            (8, Ok(day)) => u32::try_from(day).ok().map(Maturity::Day),
-            _ => None,
-        };
         let month = message.get(tag::MATURITY_MONTH_YEAR);
         let month = month
-            .map(|value| of_month(value).ok_or(Refusal::ValueOutOfRange(tag::MATURITY_MONTH_YEAR)))
+            .map(|value| {
+                let month = Maturity::of_month_year(value);
+                month.ok_or(Refusal::ValueOutOfRange(tag::MATURITY_MONTH_YEAR))
+            })
+            .transpose()?;
+        let day = message.get(tag::MATURITY_DATE);
+        let day = day
+            .map(|it| compact(it).ok_or(Refusal::ValueOutOfRange(tag::MATURITY_DATE)))
             .transpose()?;
         let (has_id, has_source) = (
             message.has(tag::SECURITY_ID),
@@ -121,7 +120,7 @@ impl SecurityFilter {
             exchange: text(tag::SECURITY_EXCHANGE)?,
             currency: text(tag::CURRENCY)?,
             month,
-            day: number(tag::MATURITY_DATE)?,
+            day,
         })
     }
 
@@ -131,11 +130,9 @@ impl SecurityFilter {
             None => true,
         };
         let matures = rule.security.maturity;
-        let is_month = match self.month {
-            None => true,
-            Some(Maturity::Month(month)) => matures.is_some_and(|it| it.month() == month),
-            Some(Maturity::Day(day)) => matures.and_then(Maturity::day) == Some(day),
-        };
+        let is_month = self
+            .month
+            .is_none_or(|wanted| matures.is_some_and(|it| it.fits(wanted)));
         let is_named = match &self.named {
             NamedSecurity::Any => true,
             NamedSecurity::Symbol(symbol) => symbol.bytes() == rule.symbol.as_bytes(),
@@ -153,7 +150,7 @@ impl SecurityFilter {
                 currency.is_some_and(|it| it.code.is(wanted.bytes()))
             })
             && is_month
-            && (self.day.is_none() || self.day == matures.and_then(Maturity::day).map(u64::from))
+            && (self.day.is_none() || self.day == matures.and_then(Maturity::day))
     }
 }
 
@@ -170,8 +167,8 @@ enum WantedSecurities {
     One(SecurityFilter),
     /// A list of instruments.
     List(SecurityFilter),
-    /// A list of values of SecurityType(167).
-    Types,
+    /// A list of the values of SecurityType(167) that these instruments have.
+    Types(SecurityFilter),
     /// The type of the request is not supported.
     Unsupported,
 }
@@ -189,11 +186,13 @@ impl SecurityRequest {
     /// The symbol that the request names.
     pub(crate) fn symbol(&self) -> Option<&[u8]> {
         match &self.wanted {
-            WantedSecurities::One(filter) | WantedSecurities::List(filter) => match &filter.named {
+            WantedSecurities::One(filter)
+            | WantedSecurities::List(filter)
+            | WantedSecurities::Types(filter) => match &filter.named {
                 NamedSecurity::Symbol(symbol) => Some(symbol.bytes()),
                 NamedSecurity::Any | NamedSecurity::Unknown => None,
             },
-            WantedSecurities::Types | WantedSecurities::Unsupported => None,
+            WantedSecurities::Unsupported => None,
         }
     }
 }
@@ -237,7 +236,7 @@ pub(crate) fn read(
             }
         }
         (SecurityMessage::Definition, Some(b'1')) => WantedSecurities::One(filter),
-        (SecurityMessage::Definition, Some(b'2')) => WantedSecurities::Types,
+        (SecurityMessage::Definition, Some(b'2')) => WantedSecurities::Types(filter),
         (SecurityMessage::Definition, Some(b'5')) if !is_of_kind => {
             return Err(missing(tag::SECURITY_TYPE));
         }
@@ -311,8 +310,9 @@ impl SecurityAnswer {
                 }
                 NamedSecurity::Any => instruments.iter().filter(|it| filter.has(it)).count(),
             },
-            WantedSecurities::Types => {
-                let all: BTreeSet<&[u8]> = instruments.iter().filter_map(kind).collect();
+            WantedSecurities::Types(filter) => {
+                let wanted = instruments.iter().filter(|it| filter.has(it));
+                let all: BTreeSet<&[u8]> = wanted.filter_map(kind).collect();
                 let all = all.into_iter();
                 let all = all.filter(|kind| allowed(dictionary, tag::SECURITY_TYPE, kind));
                 types.extend(all.map(Text::new));
@@ -397,7 +397,7 @@ impl SecurityAnswer {
     fn next<'i>(&mut self, instruments: &'i [InstrumentRule]) -> Option<&'i InstrumentRule> {
         let filter = match &self.request.wanted {
             WantedSecurities::One(filter) | WantedSecurities::List(filter) => filter,
-            WantedSecurities::Types | WantedSecurities::Unsupported => return None,
+            WantedSecurities::Types(_) | WantedSecurities::Unsupported => return None,
         };
         if self.sent == self.total {
             return None;
@@ -414,7 +414,9 @@ impl SecurityAnswer {
             _ if !self.may => Some(NoSecurities::NotAuthorized),
             WantedSecurities::Unsupported => Some(NoSecurities::Unsupported),
             _ if self.total == 0 => Some(NoSecurities::NoneFound),
-            WantedSecurities::One(_) | WantedSecurities::List(_) | WantedSecurities::Types => None,
+            WantedSecurities::One(_) | WantedSecurities::List(_) | WantedSecurities::Types(_) => {
+                None
+            }
         }
     }
 
@@ -478,7 +480,7 @@ impl SecurityAnswer {
         let is_named = |wanted: &WantedSecurities| matches!(wanted, WantedSecurities::One(_));
         let (response, why) = match &self.request.wanted {
             // FIX 4.4 does not have 3 and 4.
-            WantedSecurities::Types
+            WantedSecurities::Types(_)
                 if self.may && !allowed(out.dictionary(), tag::SECURITY_RESPONSE_TYPE, b"3") =>
             {
                 (
@@ -489,7 +491,7 @@ impl SecurityAnswer {
             wanted => match (self.why_none(), wanted) {
                 (Some(NoSecurities::Unsupported | NoSecurities::NotAuthorized), _) => ("5", why),
                 (Some(NoSecurities::NoneFound), _) => ("6", why),
-                (None, WantedSecurities::Types) => ("3", why),
+                (None, WantedSecurities::Types(_)) => ("3", why),
                 (None, wanted) if is_named(wanted) && self.total == 1 => ("1", why),
                 (None, _) if allowed(out.dictionary(), tag::SECURITY_RESPONSE_TYPE, b"4") => {
                     ("4", why)

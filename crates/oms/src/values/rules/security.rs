@@ -4,8 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_protocol::Decimal;
+use fixwire_protocol::value::uint;
 
 use super::InstrumentRule;
+use crate::values::day::compact;
 
 /// Identifiers and reference data of an instrument.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -49,6 +51,25 @@ impl Maturity {
         match self {
             Self::Month(month) => month,
             Self::Day(day) => day / 100,
+        }
+    }
+
+    /// Reads MaturityMonthYear(200): a month, 202612, or since FIX 4.4 a day, 20261218. `None` for another value.
+    #[must_use]
+    pub fn of_month_year(value: &[u8]) -> Option<Self> {
+        if let Some(day) = compact(value) {
+            return Some(Self::Day(day));
+        }
+        let month = uint(value).ok().filter(|_| value.len() == 6)?;
+        u32::try_from(month).ok().map(Self::Month)
+    }
+
+    /// Whether an instrument of this maturity is meant by a MaturityMonthYear(200).
+    #[must_use]
+    pub fn fits(self, wanted: Self) -> bool {
+        match wanted {
+            Self::Month(month) => self.month() == month,
+            Self::Day(day) => self.day() == Some(day),
         }
     }
 

@@ -26,6 +26,7 @@ fn an_order_names_its_instrument_by_symbol_or_by_an_identifier() {
         ),
         ("48=7002|22=8|200=202706|541=20270618|", "JUN - - - - -"),
         ("55=MAR|200=202703|167=FUT|", "MAR - - - - -"),
+        ("55=JUN|200=20270618|", "JUN - - - - -"),
         // What names no instrument, or another one than the symbol.
         ("48=US0000000009|22=4|55=[N/A]|", "RC2: unknown symbol"),
         (
@@ -51,6 +52,14 @@ fn an_order_names_its_instrument_by_symbol_or_by_an_identifier() {
         ),
         (
             "55=MAR|200=202706|",
+            "a field of the request would not reach the venue (tag 200)",
+        ),
+        (
+            "55=JUN|200=20270619|",
+            "a field of the request would not reach the venue (tag 200)",
+        ),
+        (
+            "55=MAR|200=20270318|",
             "a field of the request would not reach the venue (tag 200)",
         ),
         (
