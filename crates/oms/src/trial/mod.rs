@@ -138,7 +138,8 @@ impl OmsTrial {
         let get = |tag| message.get(tag).unwrap_or_default();
         let (id, original) = (get(tag::CL_ORD_ID), get(tag::ORIG_CL_ORD_ID));
         let order = self.requests.order_of(session, original);
-        if let Some(opening) = self.opening.as_mut().filter(|_| order.is_none()) {
+        let is_recorded = self.requests.find(session, original).is_some();
+        if let Some(opening) = self.opening.as_mut().filter(|_| !is_recorded) {
             let name = self.oms.state().sessions().name(session);
             if kind.is_some() && opening.has_order(name, original, id) {
                 return self
@@ -199,6 +200,10 @@ impl OmsTrial {
         let Some(number) = self.requests.order(request) else {
             return self.lose(&answer, request);
         };
+        // The OMS makes the reports of a parent from those of its children.
+        if self.oms.state().families.is_parent(number) {
+            return self.settle(now);
+        }
         let order = self.oms.state().orders().get(number);
         match order.map(|order| (order.state.is_unsent(), order.state.is_open())) {
             Some((true, _)) => {

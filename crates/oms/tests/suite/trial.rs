@@ -20,6 +20,8 @@ const SETTINGS: &str = r#"
 day_begins = "00:00 UTC"
 instruments = "instruments.csv"
 limits = "limits.csv"
+[oms.own_tags]
+parent = 9705
 [[account]]
 name = "A1"
 [[account]]
@@ -28,6 +30,7 @@ name = "A2"
 session = "CLIENT"
 accounts = ["*"]
 may = ["new", "replace", "cancel", "status"]
+parents = 5
 [[line_group]]
 name = "SIM"
 lines = ["SIM-1"]
@@ -498,4 +501,29 @@ fn a_record_from_within_the_day_begins_with_the_positions_of_its_state() {
     let limited = try_after(Some(opening), record, limit, FIX44);
     let first = limited.changed[0].rejected_now.as_deref().unwrap();
     assert!(first.starts_with("RC15"), "{first}");
+}
+
+#[test]
+fn fills_of_a_parent_are_those_of_its_children_and_not_lost() {
+    let row = |at: i64, is_ours: bool, msg_type: &str, body: &str| Row {
+        at: 1_795_334_400_000_000_000 + at,
+        is_ours,
+        msg_type: msg_type.to_owned(),
+        body: body.to_owned(),
+    };
+    let terms = "55=XYZ|54=1|1=A1|40=2|44=100|";
+    let new = |id: &str, more: &str| format!("11={id}|{terms}{more}");
+    let report = |id: &str, kind: &str, more: &str| format!("37=1|11={id}|150={kind}|39=0|{more}");
+    let fill = "17=3|32=100|31=100|";
+    let record = [
+        row(1, false, "D", &new("P1", "21=3|38=200|")),
+        row(2, true, "8", &report("P1", "0", "17=1|")),
+        row(3, false, "D", &new("C1", "9705=1|38=100|")),
+        row(4, true, "8", &report("C1", "0", "17=2|")),
+        row(5, true, "8", &report("C1", "F", fill)),
+        row(6, true, "8", &report("P1", "F", fill)),
+    ];
+    let result = try_out(&record, "", FIX44);
+    assert_eq!((result.orders.accepted, result.changed.len()), (2, 0));
+    assert_eq!((result.lost.fills, result.lost.orders), (0, 0));
 }
