@@ -330,7 +330,7 @@ impl Core {
 
     /// Whether another operator has already requested the same settings or limits, which makes this operator the
     /// second.
-    pub(crate) fn is_second(&self, settings: u64, who: &[u8]) -> Result<bool, String> {
+    fn is_second(&self, settings: u64, who: &[u8]) -> Result<bool, String> {
         match &self.state.pending_reload {
             Some(known) if known.settings == settings && known.by == short(who) => {
                 Err("you already requested it: another operator must request the same".into())

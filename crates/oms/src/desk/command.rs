@@ -11,7 +11,7 @@ use fixwire_protocol::{Decimal, OperatorCommand, OperatorRight, Permission};
 
 use crate::decide::core::{Core, Sink};
 use crate::desk::positions;
-use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
+use crate::state::event::{LimitEvent, OrderEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::show::scope_name;
 use crate::values::ids::InstrumentNo;
@@ -168,7 +168,7 @@ fn undo(
     sink: &mut impl Sink,
 ) -> Result<String, String> {
     let undo = core.undo_named(words)?;
-    let asked = core.undo_request(&undo, words);
+    let asked = core.undo_request(&undo);
     if !core.is_confirmed(at, asked, by, sink)? {
         return Ok(format!(
             "fill {}: requested, nothing is changed; another operator must request the same",
@@ -313,14 +313,7 @@ fn limit(
             })?),
         };
     let asked = limit_hash(name, &limits, words.get("until"));
-    if core.rules.two_arm && !core.is_second(asked, by.who)? {
-        let By { who, why } = by;
-        let event = OrderEvent::Reload(ReloadEvent::ReloadAsked {
-            settings: asked,
-            who,
-            why,
-        });
-        core.emit(at, &event, sink);
+    if !core.is_confirmed(at, asked, by, sink)? {
         return Ok(format!(
             "{name}: limit requested, nothing is changed; another operator must request the same"
         ));

@@ -548,6 +548,15 @@ fn with_arming_of_two_people_one_operator_alone_busts_nothing() {
     let (_, said) = office.desk.command_of("bob", "bust fill=1/E1");
     assert_eq!(of(&said, CLIENT).get(150), Some("H"));
     assert_eq!(office.long(), 0);
+    // The same values in other digits are the same request.
+    office.fill(order, "E2", 40, 40);
+    let requested = office.command("correct fill=1/E2 quantity=30 price=100").0;
+    assert!(requested.contains("another operator"), "{requested}");
+    let (_, said) = office
+        .desk
+        .command_of("bob", "correct fill=1/E2 quantity=30.0 price=100.00");
+    assert_eq!(of(&said, CLIENT).get(150), Some("G"));
+    assert_eq!(office.long(), 30);
 }
 
 /// The number of the only break.

@@ -316,12 +316,13 @@ impl Core {
         Ok(undo)
     }
 
-    /// Hash of the request: two operators who must both give it give the same words. After a correction of the fill the
-    /// same words are another request.
-    pub(crate) fn undo_request(&self, undo: &UndoByHand<'_>, words: &Words<'_>) -> u64 {
+    /// Hash of the request: two operators who must both ask for it mean the same fill, quantity and price, in whatever
+    /// words. After a correction of the fill it is another request.
+    pub(crate) fn undo_request(&self, undo: &UndoByHand<'_>) -> u64 {
         let now = self.state().orders().fill_now(undo.order, undo.exec);
         let exec = now.map_or(0, |fill| fill.exec);
-        let asked = format!("{} {} {exec} {}", words.verb, undo.order, words.rest);
+        let terms = [undo.quantity, undo.price].map(|it| it.map(Decimal::normalized));
+        let asked = format!("{} {} {exec} {terms:?}", undo.is_correction, undo.order);
         SipHasher13::new().hash(asked.as_bytes())
     }
 
