@@ -432,6 +432,11 @@ fn tables_of_another_version_or_store_are_refused_by_name_and_get_no_row() {
             "event_hash = reverse(event_hash)",
             " in the journal is another one than the database has the rows of",
         ),
+        (
+            "event_hash = 'x' || event_hash",
+            "event_hash = substr(event_hash, 2)",
+            " is not a hexadecimal number",
+        ),
     ] {
         desk.kill();
         let set = |to: &str| format!("UPDATE oms_position SET {to}");

@@ -144,13 +144,20 @@ impl RowDatabase {
                 date: date.unsigned_abs(),
                 first: first.cast_unsigned(),
             });
-            RowPosition {
+            let hash = u64::from_str_radix(&hash, 16).map_err(|_| {
+                RowFault::Refused(LogError(format!(
+                    "event_hash of store {store} in {}{POSITION} is not a hexadecimal number",
+                    self.prefix
+                )))
+            })?;
+            Ok::<_, RowFault>(RowPosition {
                 journal: journal.cast_unsigned(),
                 event: event.cast_unsigned(),
-                hash: u64::from_str_radix(&hash, 16).unwrap_or_default(),
+                hash,
                 day,
-            }
+            })
         });
+        let position = position.transpose()?;
         change.commit()?;
         self.client = Some(client);
         Ok(position)
