@@ -150,7 +150,11 @@ pub(super) fn known_from(store: &Path) -> Result<Option<Timestamp>, Failure> {
         return Ok(None);
     }
     match Start::find(store, Timestamp(i64::MIN))? {
-        Found::KnownFrom(from) => Ok(from),
+        Found::KnownFrom(Some(from)) => Ok(Some(from)),
+        Found::KnownFrom(None) => Err(Failure::Text(format!(
+            "the journal {} has no state from before its messages (JournalKeep)",
+            store.display()
+        ))),
         Found::Start(_) => Ok(None),
     }
 }
@@ -161,7 +165,7 @@ pub(super) fn known_from(store: &Path) -> Result<Option<Timestamp>, Failure> {
 ///
 /// The journal cannot be read.
 pub(super) fn day_began(store: &Path) -> Result<Option<Timestamp>, Failure> {
-    let (end, mut until) = (Timestamp(i64::MAX), Timestamp(i64::MAX));
+    let (mut end, mut until) = (Timestamp(i64::MAX), Timestamp(i64::MAX));
     loop {
         let Found::Start(mut start) = Start::find(store, until)? else {
             return Ok(None);
@@ -174,7 +178,7 @@ pub(super) fn day_began(store: &Path) -> Result<Option<Timestamp>, Failure> {
         })?;
         match start.from {
             // The day began before this checkpoint, so an older checkpoint may be of the day before.
-            Some(from) if began.is_none() => until = Timestamp(from.0 - 1),
+            Some(from) if began.is_none() => (end, until) = (from, Timestamp(from.0 - 1)),
             _ => return Ok(began),
         }
     }

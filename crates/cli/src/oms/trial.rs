@@ -161,6 +161,13 @@ fn opening(
     let is_journal = |path: &&PathBuf| journal::contents(path) == FolderContents::Journal;
     let journals: Vec<&PathBuf> = record.iter().filter(is_journal).collect();
     let [store] = journals[..] else {
+        if !journals.is_empty() {
+            let count = journals.len();
+            let text = format!(
+                "the record has {count} journals: the trial starts with the positions of the settings"
+            );
+            tell("warning", &text);
+        }
         return Ok((from, None));
     };
     let form = OmsState::default().form();
