@@ -64,7 +64,7 @@ impl Maturity {
         u32::try_from(month).ok().map(Self::Month)
     }
 
-    /// Whether an instrument of this maturity is meant by a MaturityMonthYear(200).
+    /// Whether a MaturityMonthYear(200) fits an instrument of this maturity.
     #[must_use]
     pub fn fits(self, wanted: Self) -> bool {
         match wanted {
