@@ -89,8 +89,15 @@ fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
             .map(|end| end.unwrap_or_else(|_| Err("a world panicked".into())))
             .collect()
     });
-    let played: Result<Vec<Played>, String> = played.into_iter().collect();
-    let played = played.map_err(|fault| format!("FIXWIRE_SEED={seed}: {fault}"))?;
+    let faults: Vec<&str> = played
+        .iter()
+        .filter_map(|it| it.as_ref().err())
+        .map(String::as_str)
+        .collect();
+    if !faults.is_empty() {
+        return Err(format!("FIXWIRE_SEED={seed}: {}", faults.join("\n")));
+    }
+    let played: Vec<Played> = played.into_iter().flatten().collect();
     let mut total = Played::default();
     for one in &played {
         if one.fills == 0 {
