@@ -10,6 +10,7 @@ mod fields;
 mod history;
 mod load;
 mod positions;
+mod recall;
 pub mod reload;
 pub mod stamps;
 mod trial;
@@ -30,6 +31,7 @@ use at::{MomentArg, StateThen, read_moment};
 pub use fields::shown;
 use fixwire_protocol::readable::Escaped;
 pub use load::{listener, load};
+use recall::{checked, with_recall};
 use stamps::OrderStamps;
 
 use crate::failure::{self, Failure};
@@ -366,7 +368,9 @@ pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
                     BreakSide::Ours => "ours",
                 };
                 let text = format!("settle break={} {which}", settle.number);
-                command(&settle.at, text, &settle.why)
+                with_recall(&settle.at, &settle.why, || {
+                    command(&settle.at, text.clone(), &settle.why)
+                })
             }
             (None, Some(ask)) => query(ask, "breaks"),
             (None, None) => Err(Failure::Text("give the settings file of the OMS".into())),
@@ -395,7 +399,9 @@ fn answer(at: &EngineFlags, asked: Asked) -> Result<String, Failure> {
 /// Sends the command with the words that follow the fill.
 fn undo_fill(undo: &UndoFill, verb: &str, words: &str) -> Result<ExitCode, Failure> {
     let text = format!("{verb} fill={}{words}", undo.fill);
-    command(&undo.at, text, &undo.why)
+    with_recall(&undo.at, &undo.why, || {
+        command(&undo.at, text.clone(), &undo.why)
+    })
 }
 
 fn tell(told: &Tell, verb: &str) -> Result<ExitCode, Failure> {
@@ -442,7 +448,8 @@ impl Rows<'_> {
         let mut wrong = Vec::new();
         for some in self.rows.chunks(together) {
             let all: Vec<&str> = some.iter().map(|(_, words)| words.as_str()).collect();
-            let found = answer(at, question(&format!("{} {}", self.check, all.join(";"))))?;
+            let check = format!("{} {}", self.check, all.join(";"));
+            let found = checked(at, why, &check)?;
             wrong.extend(found.lines().filter_map(|line| {
                 let (place, what) = line.split_once('\t')?;
                 let place = place.parse::<usize>().ok()?.checked_sub(1)?;
@@ -453,7 +460,8 @@ impl Rows<'_> {
             return Ok(mistakes(&wrong));
         }
         for (line, words) in self.rows {
-            command(at, format!("{verb}{words}"), why).map_err(|failure| match failure {
+            let told = with_recall(at, why, || command(at, format!("{verb}{words}"), why));
+            told.map_err(|failure| match failure {
                 Failure::Text(text) => Failure::Text(format!(
                     "{name}:{line}: {text}; the rows before it are {done}"
                 )),
@@ -515,14 +523,18 @@ fn expire(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure>
     told.tell(at, why, 200)
 }
 
-fn command(at: &EngineFlags, text: String, why: &str) -> Result<ExitCode, Failure> {
-    let asked = Asked {
+/// A command for the OMS.
+fn tell_command(text: String, why: &str) -> Asked {
+    Asked {
         what: ControlQuestion::Command,
         why: Some(why.to_owned()),
         text: Some(text),
         ..Asked::default()
-    };
-    for line in answer(at, asked)?.lines() {
+    }
+}
+
+fn command(at: &EngineFlags, text: String, why: &str) -> Result<ExitCode, Failure> {
+    for line in answer(at, tell_command(text, why))?.lines() {
         writeln!(io::stdout(), "{}", Escaped(line.as_bytes()))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -76,3 +76,4 @@ pub use values::value::{
     Side, Text, TimeInForce, Trading,
 };
 pub use values::verbs::{By, COMMANDS, CommandVerb, OperatorVerb, QUERIES, QueryVerb};
+pub use values::words::LeftMemory;

@@ -184,6 +184,8 @@ mod tests {
         Side, TimeInForce, Trading, Why,
     };
 
+    use fixwire_protocol::Decimal;
+
     use super::*;
     use crate::packages::workspace;
 
@@ -423,6 +425,32 @@ mod tests {
                 quantity: 2,
                 price: 10_000,
                 id: b"X",
+            }),
+            OrderEvent::Stray(StrayEvent::StrayUndo {
+                line: SessionNo::new(1),
+                order: 1,
+                correction: true,
+                account: Some(AccountNo::new(1)),
+                instrument: Some(InstrumentNo::new(0)),
+                side: Some(Side::Buy),
+                exec: 98,
+                of: 97,
+                quantity: Some(Decimal::from_int(2)),
+                price: Decimal::new(9_995, 2),
+                filled: Some(Decimal::from_int(2)),
+                status: b'4',
+                at: 5,
+                id: b"1",
+                fill: b"E1",
+                text: b"wrong price",
+            }),
+            OrderEvent::Stray(StrayEvent::Recalled {
+                order: 1,
+                price_scale: 2,
+                quantity_scale: 0,
+                row: b"no order",
+                who: b"ann",
+                why: b"told by telephone",
             }),
             OrderEvent::Line(LineEvent::LinkNumbers {
                 line: SessionNo::new(1),

@@ -41,7 +41,13 @@ const STEPS: u32 = 60;
 /// The OMS asks about a request that stays unanswered for this time, and reports it after the same time again.
 const ASKS: Duration = Duration::from_secs(5);
 /// The breaks that an operator finds the venue's fault, not the order's: the kinds that are settled as ours.
-const OURS: [&str; 4] = ["fill that", "fill of an order", "ExecID", "bust"];
+const OURS: [&str; 5] = [
+    "fill that",
+    "fill of an order",
+    "ExecID",
+    "bust",
+    "correction",
+];
 
 #[test]
 fn what_a_venue_does_wrong_in_a_day_is_found_told_and_settled() -> Result<(), String> {

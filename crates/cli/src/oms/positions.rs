@@ -28,8 +28,8 @@ use crate::failure::Failure;
 use crate::session::{EngineFlags, if_running, store};
 use crate::teller::now;
 
-/// Maximum size of the rows of one load, in bytes. They are one request at the control socket.
-const MOST_BYTES: usize = 60_000;
+/// Maximum size of the rows of one load, or of one order, in bytes. They are one request at the control socket.
+pub(super) const MOST_BYTES: usize = 60_000;
 
 /// Maximum number of times that the journal is read again, because fills or positions changed while it was read.
 const ATTEMPTS: usize = 5;
@@ -331,7 +331,7 @@ impl Load<'_> {
 }
 
 /// Reads the notes of the journal, the oldest first. `first` gets the state before the notes; `next` gets each note.
-fn read_notes<T>(
+pub(super) fn read_notes<T>(
     at: &EngineFlags,
     first: impl Fn(OmsState) -> T,
     mut next: impl FnMut(&mut T, &[u8]),

@@ -124,7 +124,8 @@ pub fn client_logs_on(port: u16, next_out: u64) -> Peer {
 /// Runs `fixwire oms`; returns its exit code and its output.
 pub fn oms(folder: &Path, verb: &str, rest: &[&str]) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fixwire"));
-    command.args(["oms", verb]).arg(folder.join("oms.toml"));
+    command.arg("oms").args(verb.split(' '));
+    command.arg(folder.join("oms.toml"));
     let run = command.args(rest).output().unwrap();
     let said = [run.stdout, run.stderr].concat();
     (run.status.code().unwrap(), String::from_utf8(said).unwrap())

@@ -268,6 +268,105 @@ fn fills_are_busted_and_corrected_by_command_and_by_file() {
     drop(running);
 }
 
+#[test]
+fn fills_of_orders_that_have_left_memory_are_busted_from_the_journal() {
+    let Floor {
+        folder,
+        running,
+        mut venue,
+        mut client,
+        ..
+    } = Floor::begin("[oms]\nremembered = 2\n");
+    let folder = folder.path();
+    let mut fills = Vec::new();
+    for exec in 11..19 {
+        client.send("D", &order(&format!("A{exec}"), 100));
+        let number = id(&venue.expect("D"));
+        venue.send("8", &report(&number, exec + 10, '0', (100, 0)));
+        client.expect("8");
+        venue.send("8", &report(&number, exec, '2', (100, 100)));
+        let fill = client.expect("8");
+        let of = fill.find("|17=").unwrap() + 4;
+        fills.push(fill[of..].split('|').next().unwrap().to_owned());
+    }
+    assert_eq!(json(folder, "positions", &[])[0]["long"], 800);
+    let why = ["--why", "told by telephone"];
+    let mut takes = |fill: &str, done: &str| {
+        let (code, said) = oms(folder, "bust", &[&[fill], &why[..]].concat());
+        assert_eq!((code, said.as_str()), (0, done));
+    };
+    let done = "fill 1/E11 of order 1: is busted (was 100 at 12.5); CumQty(14) 0\n";
+    takes("1/E11", done);
+    let busted = client.expect("8");
+    assert!(
+        busted.contains("|20=1|") && busted.contains(&format!("|19={}|", fills[0])),
+        "{busted}"
+    );
+    // By the ExecID(17) that the client has.
+    let name = fills[1].clone();
+    takes(
+        &name,
+        &format!("fill {name} of order 2: is busted (was 100 at 12.5); CumQty(14) 0\n"),
+    );
+    assert!(client.expect("8").contains(&format!("|19={name}|")));
+    // A file: rows of several such orders, and one that the journal does not have.
+    let file = folder.join("busts.csv");
+    let enter = |rows: &str| {
+        std::fs::write(&file, format!("order,type,exec,ref\n{rows}")).unwrap();
+        let name = file.display().to_string();
+        oms(folder, "report-in", &[&[name.as_str()], &why[..]].concat())
+    };
+    let (code, said) = enter("3,bust,E90,E13\n77,bust,E91,E11\n");
+    assert!(
+        code != 0
+            && said.contains("busts.csv:3: no order 77 in memory")
+            && said.contains("the journal does not have it either")
+            && !said.contains("busts.csv:2"),
+        "{said}"
+    );
+    assert_eq!(json(folder, "positions", &[])[0]["long"], 600);
+    let (code, said) = enter("3,bust,E90,E13\n4,bust,E92,E14\n");
+    assert_eq!(code, 0, "{said}");
+    for fill in &fills[2..4] {
+        assert!(client.expect("8").contains(&format!("|19={fill}|")));
+    }
+    // The venue's own bust: a break, which is settled with the order from the journal.
+    venue.send(
+        "8",
+        "37=V5|11=5|17=E95|19=E15|20=1|150=1|39=4|55=VOD|54=1|38=100|32=100|31=12.5|14=0|151=0|6=0|",
+    );
+    running.hears("bust or correction of fill E15 of order 5, which is not in memory");
+    let found = &json(folder, "breaks", &[])[0];
+    assert_eq!(found["what"], "bust of a fill that is not in memory");
+    assert_eq!(
+        (&found["order"], &found["symbol"]),
+        (&5.into(), &"VOD".into())
+    );
+    let number = found["break"].to_string();
+    let settle = [&[number.as_str(), "venue"], &why[..]].concat();
+    let (code, said) = oms(folder, "breaks settle", &settle);
+    let done = format!("break {number}: settled: the bust is applied to order 5\n");
+    assert_eq!((code, said), (0, done));
+    assert!(client.expect("8").contains(&format!("|19={}|", fills[4])));
+    assert_eq!(json(folder, "positions", &[])[0]["long"], 300);
+    let (_, said) = oms(folder, "history", &["1"]);
+    for wanted in [
+        "removed from memory",
+        "in memory again, for ",
+        "told by telephone",
+        "busted by an operator: 100 at 12.5 is no fill any more",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+    let (_, said) = oms(folder, "history", &["5"]);
+    assert!(said.contains("busted by the venue: 100 at 12.5"), "{said}");
+    // The tables of the day.
+    let to = folder.join("reports");
+    let (code, said) = oms(folder, "day", &["--to", &to.display().to_string()]);
+    assert_eq!(code, 0, "{said}");
+    drop(running);
+}
+
 /// The rows of a CSV file of ours without commas in values.
 pub fn csv(path: &std::path::Path) -> Vec<std::collections::BTreeMap<String, String>> {
     let text = std::fs::read_to_string(path).unwrap();

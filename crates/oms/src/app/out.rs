@@ -242,6 +242,11 @@ impl Sink for Out<'_> {
                 let (number, nets) = (state.events(), effect.is_none());
                 return (self.listener)(OmsEvent::StrayFill { number, id, nets });
             }
+            OrderEvent::Stray(StrayEvent::StrayUndo { id, fill, .. }) => {
+                let number = state.events();
+                return (self.listener)(OmsEvent::StrayUndo { number, id, fill });
+            }
+            OrderEvent::Stray(StrayEvent::Recalled { .. }) => return,
             OrderEvent::Order(LifecycleEvent::Filled { order, .. })
                 if state
                     .orders()

@@ -261,19 +261,12 @@ impl Oms {
         if matches!(heard, ReportOutcome::Unknown | ReportOutcome::Unreadable) {
             let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
             let unreadable = heard == ReportOutcome::Unreadable;
-            let order = VenueId::parse(id);
-            let is_in_memory =
-                order.is_some_and(|it| self.core.state().orders().get(it.order).is_some());
             (self.listener)(match message.get(tag::EXEC_TYPE) {
                 Some(b"D") if unreadable => OmsEvent::Restatement {
                     id,
                     reason: message
                         .get(tag::EXEC_RESTATEMENT_REASON)
                         .unwrap_or_default(),
-                },
-                _ if !unreadable && is_undo(message) && !is_in_memory => OmsEvent::StrayUndo {
-                    id,
-                    fill: message.get(tag::EXEC_REF_ID).unwrap_or_default(),
                 },
                 _ => OmsEvent::StrayReport { id, unreadable },
             });
@@ -438,13 +431,4 @@ fn report_spread(
         _ if count == 0 => core.report(at, report, sink),
         _ => core.report_with_legs(at, report, &said[..count], sink),
     }
-}
-
-/// Whether a report cancels or corrects a trade.
-#[cold]
-fn is_undo(message: &Message<'_>) -> bool {
-    let kind = message.get(tag::EXEC_TYPE);
-    let old_kind = message.get(tag::EXEC_TRANS_TYPE);
-    message.msg_type() == b"8"
-        && (matches!(kind, Some(b"G" | b"H")) || matches!(old_kind, Some(b"1" | b"2")))
 }

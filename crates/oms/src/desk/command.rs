@@ -10,8 +10,9 @@ use siphasher::sip::SipHasher24;
 use fixwire_protocol::{Decimal, OperatorCommand, OperatorRight, Permission};
 
 use crate::decide::core::{Core, Sink};
+use crate::desk::history::recall::RecallCommand;
 use crate::desk::positions;
-use crate::state::event::{LimitEvent, OrderEvent};
+use crate::state::event::{LimitEvent, OrderEvent, StrayEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::show::scope_name;
 use crate::values::ids::InstrumentNo;
@@ -80,6 +81,7 @@ pub fn carry_out(
         CommandVerb::Bust | CommandVerb::Correct => {
             return undo(core, at, &words, by, sink);
         }
+        CommandVerb::Recall => return recall(core, at, &words, by, sink),
         CommandVerb::Rerun => return core.rerun(at, &words, by, sink),
         CommandVerb::Accept => return core.accept_break(at, words.get("break"), by, sink),
         CommandVerb::Settle => return core.settle_break(at, &words, by, sink),
@@ -176,6 +178,40 @@ fn undo(
         ));
     }
     core.undo_by_hand(at, &undo, by, sink)
+}
+
+/// Takes a closed order into memory again.
+fn recall(
+    core: &mut Core,
+    at: i64,
+    words: &Words<'_>,
+    By { who, why }: By<'_>,
+    sink: &mut impl Sink,
+) -> Result<String, String> {
+    let asked = RecallCommand::parse(words)?;
+    if core.state().orders().get(asked.order).is_some() {
+        return Ok(format!("order {}: in memory already", asked.order));
+    }
+    // A child order needs its parent in memory too.
+    if core.rules().remembered < 2 {
+        return Err(format!(
+            "order {}: remembered must be at least 2: with {} the OMS removes closed orders from memory at once",
+            asked.order,
+            core.rules().remembered
+        ));
+    }
+    asked.check(core.state())?;
+    let event = OrderEvent::Stray(StrayEvent::Recalled {
+        order: asked.order,
+        price_scale: asked.scales.price,
+        quantity_scale: asked.scales.quantity,
+        row: &asked.row,
+        who,
+        why,
+    });
+    core.emit(at, &event, sink);
+    core.forget(at, sink);
+    Ok(format!("order {}: in memory again", asked.order))
 }
 
 /// Maximum number of limits that one command sets.

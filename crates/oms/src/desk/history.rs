@@ -19,7 +19,10 @@ use crate::values::units::{Rescale, Scales};
 use crate::values::value::{End, Number, Price, Quantity};
 
 mod breaks;
+pub(crate) mod recall;
 mod requests;
+
+pub use recall::OrderRecall;
 
 /// Collects the events of one order from journal notes, the oldest first.
 #[derive(Debug)]
@@ -37,6 +40,8 @@ pub struct History {
     /// OrderQty(38) and CumQty(14).
     quantity: Quantity,
     filled: Quantity,
+    /// The order of a report that an operator has entered, while the events that follow from it are read.
+    entered: Option<Number>,
 }
 
 /// An event of an order.
@@ -67,6 +72,7 @@ impl History {
             line: open.and_then(|open| open.line()),
             quantity: known.map_or(0, |known| known.quantity),
             filled: known.map_or(0, |known| known.filled),
+            entered: None,
             state,
         }
     }
@@ -79,7 +85,14 @@ impl History {
             let changes = changes.each().filter_map(|event| OrderEvent::of(event?));
             changes.for_each(|event| self.set_up(at, &event));
         }
-        let text = self.sentence(&event)?;
+        let text = self.sentence(&event);
+        // The bust of a child's fill is followed by that of its parent.
+        if let OrderEvent::Order(LifecycleEvent::ReportEntered { order, .. }) = event {
+            self.entered = Some(order);
+        } else if !matches!(event, OrderEvent::Undo(_)) {
+            self.entered = None;
+        }
+        let text = text?;
         Some(HistoryStep {
             at,
             event: event.name(),
@@ -318,6 +331,20 @@ impl History {
             StrayEvent::StrayCancelled { order, former, .. } => (order == self.order).then(|| {
                 format!("the venue has it open as {order}-{former} after it was closed here: cancel sent")
             }),
+            StrayEvent::StrayUndo {
+                order,
+                correction,
+                fill,
+                ..
+            } => (order == self.order).then(|| {
+                let what = if correction { "correction" } else { "bust" };
+                let fill = text(fill);
+                format!("{what} of fill {fill}, which is not in memory: nothing is changed")
+            }),
+            StrayEvent::Recalled {
+                order, who, why, ..
+            } => (order == self.order)
+                .then(|| format!("in memory again, for {}: {}", text(who), text(why))),
         }
     }
 

@@ -43,8 +43,10 @@ pub enum OmsEvent<'a> {
         /// Whether the report cannot be read.
         unreadable: bool,
     },
-    /// A venue cancels or corrects a trade whose order is not in memory: nothing is changed.
+    /// A venue cancels or corrects a trade that is not in memory: nothing is changed.
     StrayUndo {
+        /// The number of the break.
+        number: u64,
         /// ClOrdID(11) at the venue.
         id: &'a [u8],
         /// ExecRefID(19): the venue's ExecID(17) of the fill; empty when missing.
@@ -454,9 +456,9 @@ impl fmt::Display for OmsEvent<'_> {
                 },
                 String::from_utf8_lossy(id)
             ),
-            Self::StrayUndo { id, fill } => write!(
+            Self::StrayUndo { number, id, fill } => write!(
                 f,
-                "bust or correction of fill {} of order {}, which is not in memory: nothing is changed; find the fill with fixwire oms history, then change the position with fixwire oms position adjust, and tell the client",
+                "break {number}: bust or correction of fill {} of order {}, which is not in memory: nothing is changed: check with the venue; fixwire oms breaks settle finds the order in the journal",
                 String::from_utf8_lossy(fill),
                 String::from_utf8_lossy(id)
             ),

@@ -25,7 +25,7 @@ use crate::values::show::text;
 use crate::values::show::{Parts, average, carried, counted, figure, price};
 use crate::values::value::{Market, Number, Trading};
 use crate::values::verbs::{OperatorVerb, QUERIES, QueryVerb};
-use crate::values::words::Words;
+use crate::values::words::{Words, no_order};
 
 /// The right that a query requires; `None` for a query that does not exist.
 pub(crate) fn right(query: &[u8]) -> Option<OperatorRight> {
@@ -60,12 +60,7 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
         QueryVerb::Order => {
             let number = words.rest.trim().parse().ok();
             let order = number.and_then(|number| state.orders().get(number));
-            let order = order.ok_or_else(|| {
-                format!(
-                    "no order {} in memory: it is unknown, or was closed long ago",
-                    words.rest.trim()
-                )
-            })?;
+            let order = order.ok_or_else(|| no_order(words.rest.trim()))?;
             Ok(format!(
                 "{}\n{}",
                 order_columns(state),

@@ -406,6 +406,7 @@ fn report_with<'a>(
             .then(|| message.get(tag::EXEC_REF_ID))
             .flatten()
             .map(|id| SipHasher13::new().hash(id)),
+        fill_id: message.get(tag::EXEC_REF_ID).unwrap_or_default(),
         quantity: decimal(tag::ORDER_QTY),
         price: decimal(tag::PRICE),
         account: message.get(tag::ACCOUNT).unwrap_or_default(),

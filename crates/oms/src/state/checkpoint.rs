@@ -19,6 +19,7 @@ use crate::values::value::Number;
 
 mod checks;
 mod orders;
+pub(crate) mod recalled;
 mod standing;
 
 use orders::LEAST_ORDER;

@@ -14,6 +14,7 @@ use crate::values::value::{
     Quantity, RequestKind, Side, TimeInForce, Trading,
 };
 use fixwire_ledger::{NestedEvents, Wire, events};
+use fixwire_protocol::Decimal;
 
 events! {
     /// An event, grouped by feature. Its texts are borrowed from the message or file that caused it.
@@ -473,6 +474,31 @@ events! {
         118 StrayCancelled {
             order: Number = "The order.", former: Number = "The number at the venue that is open.",
             request: Number = "The number of the cancel.", line: SessionNo = "The session.",
+        }
+        /// A venue cancelled or corrected a trade that the OMS does not have in memory: nothing is changed. The number of
+        /// the event is the number of the break.
+        195 StrayUndo {
+            line: SessionNo = "The line.",
+            order: Number = "The order that ClOrdID(11) names; 0 when it names none of the OMS.",
+            correction: bool = "Whether the trade is corrected; otherwise it is cancelled.",
+            account: Option<AccountNo> = "Account(1), if the report has a known one.",
+            instrument: Option<InstrumentNo> = "Symbol(55), if the report has a known one.",
+            side: Option<Side> = "Side(54).",
+            exec: u64 = "Hash of ExecID(17).",
+            of: u64 = "Hash of ExecRefID(19); 0 without one.",
+            quantity: Option<Decimal> = "LastQty(32).", price: Option<Decimal> = "LastPx(31).",
+            filled: Option<Decimal> = "CumQty(14).",
+            status: u8 = "OrdStatus(39); 0 without one.",
+            at: i64 = "TransactTime(60).",
+            id: &'a [u8] = "ClOrdID(11) at the venue.", fill: &'a [u8] = "ExecRefID(19).",
+            text: &'a [u8] = "Text(58).",
+        }
+        /// A closed order that had left memory is in memory again, as it was when it left: a report about it is entered.
+        196 Recalled {
+            order: Number = "The order.",
+            price_scale: u8 = "Decimals of its prices.", quantity_scale: u8 = "Decimals of its quantities.",
+            row: &'a [u8] = "The order with its fills, in the form of a checkpoint.",
+            who: &'a [u8] = "The operator.", why: &'a [u8] = "The reason, as text.",
         }
     }
     /// Conditional orders.

@@ -112,6 +112,11 @@ impl Families {
         *self.open.entry(session).or_default() += 1;
     }
 
+    /// Adds a closed parent order that is in memory again.
+    pub fn recall(&mut self, order: Number, session: SessionNo) {
+        self.parents.insert(order, Parent::of(session));
+    }
+
     /// Makes an order a child of a parent; `None` when the parent is not in memory, or the order already is a child.
     pub fn link(&mut self, child: Number, parent: Number) -> Option<()> {
         let of = self.parents.get_mut(&parent)?;

@@ -16,7 +16,7 @@ use crate::state::orders::carried::Fields;
 use crate::state::orders::fills::Fill;
 use crate::state::orders::rejected::{RejectedOrder, RejectedTerms};
 use crate::state::orders::remade::RemadeStep;
-use crate::state::orders::strays::Stray;
+use crate::state::orders::strays::{Stray, StrayUndo};
 use crate::state::orders::waiting::QueueTime;
 use crate::state::orders::{Order, Pended, Placement, Request, Retry};
 use crate::state::quotes::QuoteSide;
@@ -309,6 +309,29 @@ fn add_records(state: &mut OmsState) {
             asked_by: by.map(|by| (Text::new(by.as_bytes()), false)),
         };
         state.strays.add(number, stray);
+    }
+    for (number, by) in [(8, Some("ann")), (9, None)] {
+        let known = by.is_some();
+        let undo = StrayUndo {
+            line: LINES[0],
+            order: u64::from(known) * 77,
+            is_correction: known,
+            account: known.then(|| AccountNo::new(1)),
+            instrument: known.then(|| InstrumentNo::new(0)),
+            side: known.then_some(Side::Buy),
+            exec: 59,
+            of: u64::from(known) * 60,
+            quantity: known.then(|| Decimal::from_int(10)),
+            price: Decimal::new(9_995, 2),
+            filled: known.then(|| Decimal::from_int(30)),
+            status: u8::from(known) * b'4',
+            at: i64::from(known) * AT,
+            id: Text::new(b"77"),
+            fill: Text::new(b"E1"),
+            text: Text::new(b"wrong price"),
+            asked_by: by.map(|by| (Text::new(by.as_bytes()), true)),
+        };
+        state.strays.undos.insert(number, undo);
     }
     let inquiry = Inquiry {
         session: CLIENT,

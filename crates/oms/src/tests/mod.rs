@@ -427,6 +427,7 @@ fn about<'a>(order: Number, request: Number, kind: ReportKind) -> VenueReport<'a
         leaves: None,
         average: None,
         reference: None,
+        fill_id: b"",
         quantity: None,
         price: None,
         account: b"A1",

@@ -186,6 +186,7 @@ impl Core {
             leaves: None,
             average: None,
             reference: None,
+            fill_id: b"",
             quantity: quantity(total(copied.of)),
             price: price(said.price).filter(|_| has_price && !is_reduce),
             account: account.bytes(),

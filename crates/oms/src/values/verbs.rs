@@ -57,7 +57,7 @@ macro_rules! verbs {
 verbs! {
     /// Commands: each changes something, and needs a reason. A scope is `firm`, `session=NAME`, `account=NAME`,
     /// `symbol=NAME`, or `account=NAME symbol=NAME`.
-    CommandVerb, COMMANDS[19];
+    CommandVerb, COMMANDS[20];
     /// Sets limits; `CODE=none` removes one. With `until` the previous limit applies again from this time (UTC) on.
     Limit: "limit", "SCOPE CODE=VALUE ... [until=17:00]", Limit;
     /// Cancels the open orders of the scope; new orders are accepted.
@@ -78,6 +78,9 @@ verbs! {
     Bust: "bust", "fill=ORDER/EXECID", Report free;
     /// Corrects the quantity and price of a fill.
     Correct: "correct", "fill=ORDER/EXECID quantity=QUANTITY price=PRICE", Report free;
+    /// Takes a closed order into memory again, as the journal has it. `fixwire oms bust`, `correct`, `report-in` and `breaks settle` do
+    /// this by themselves.
+    Recall: "recall", "order=NUMBER price-scale=DECIMALS quantity-scale=DECIMALS row=HEXADECIMAL", Report free;
     /// Places an order again that a control rejected; `order` may also be SESSION/ClOrdID.
     Rerun: "rerun", "order=NUMBER without=RC8", Rerun free;
     /// Closes a break between a line and a drop copy of the venue.

@@ -3,13 +3,14 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt;
 
 use fixwire_protocol::Decimal;
 use fixwire_text::{first_word, pairs};
 
 use crate::values::limits::RiskControl;
 use crate::values::rules::ScopeName;
-use crate::values::value::Market;
+use crate::values::value::{Market, Number};
 use crate::values::verbs::{COMMANDS, OperatorVerb, QUERIES};
 
 pub(crate) const MARKETS: [(&str, Market); 4] = [
@@ -37,6 +38,53 @@ pub fn limit_value(control: RiskControl, text: &str) -> Result<i128, String> {
         return Err(format!("{control}={text}: the limit must not be negative"));
     }
     Ok(i128::from(value.mantissa) * 10_i128.pow(more.into()))
+}
+
+/// The answer to a command for an order that is not in memory.
+pub(crate) fn no_order(order: impl fmt::Display) -> String {
+    format!("{NO_ORDER}{order}{LEFT}: it is unknown, or was closed long ago")
+}
+
+/// The answer to a command for a fill whose order is not in memory.
+pub(crate) fn no_fill(name: &str) -> String {
+    format!("{NO_FILL}{name}{LEFT}: it is unknown, or its order was closed long ago")
+}
+
+const NO_ORDER: &str = "no order ";
+const NO_FILL: &str = "no fill ";
+const LEFT: &str = " in memory";
+
+/// An order that is not in memory, by its number or by a fill. The journal may have it.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum LeftMemory {
+    /// The number of the order.
+    Order(Number),
+    /// The ExecID(17) that its client has for the fill.
+    Fill(String),
+}
+
+impl LeftMemory {
+    /// The order that a command or query did not find, from its answer; `None` for any other answer.
+    #[must_use]
+    pub fn of_answer(answer: &str) -> Option<Self> {
+        let name = |before: &str| {
+            let start = answer.find(before)? + before.len();
+            let rest = &answer[start..];
+            Some(&rest[..rest.find(LEFT)?]).filter(|it| !it.contains(' '))
+        };
+        let order = name(NO_ORDER).and_then(|it| it.parse().ok());
+        let fill = || name(NO_FILL).map(|it| Self::Fill(it.to_string()));
+        order.map(Self::Order).or_else(fill)
+    }
+}
+
+impl fmt::Display for LeftMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Order(order) => write!(f, "order {order}"),
+            Self::Fill(name) => write!(f, "fill {name}"),
+        }
+    }
 }
 
 /// Cuts a text to the length that a note can hold.

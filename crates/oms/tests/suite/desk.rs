@@ -7,8 +7,9 @@ use fixwire_engine::protocol::{
     Application, Decoder, Dictionary, DiskRoom, Ledger as _, Mono, Now, OperatorCommand, Outbox,
     Parting, PeerLogout, Refusal, SessionId, Timestamp,
 };
+use fixwire_oms::history::{History, OrderRecall};
 use fixwire_oms::load::load;
-use fixwire_oms::{Oms, OmsEvent, OmsSession, OmsState};
+use fixwire_oms::{LeftMemory, Oms, OmsEvent, OmsSession, OmsState};
 
 use crate::archive::{Kept, MemoryArchive};
 use crate::proof::{self, Recorder};
@@ -359,7 +360,7 @@ impl Desk {
                     .on_command(now, command, &mut answer, &mut self.outbox);
                 // Whether an order may be run again, a break be settled, or a position be set, is known only to what is tested.
                 let may_fail = [
-                    "rerun", "settle", "report", "position", "load", "bust", "correct",
+                    "rerun", "settle", "report", "position", "load", "bust", "correct", "recall",
                 ];
                 let may_fail = may_fail.iter().any(|verb| text.starts_with(verb));
                 self.answer = format!("{done:?} {}", String::from_utf8_lossy(&answer));
@@ -372,6 +373,21 @@ impl Desk {
         }
         self.turn(&mut said);
         said
+    }
+
+    /// The command that brings an order back which has left memory, from the notes.
+    pub fn recall(&self, wanted: &LeftMemory) -> Result<Option<String>, String> {
+        let mut found = OrderRecall::new(OmsState::default(), std::slice::from_ref(wanted));
+        self.notes.iter().for_each(|(_, note)| found.take(note));
+        Ok(found.command(wanted)?.map(str::to_owned))
+    }
+
+    /// The history of an order, from the notes.
+    pub fn history(&self, order: u64) -> Vec<String> {
+        let mut history = History::new(order, OmsState::default());
+        let steps = self.notes.iter();
+        let steps = steps.filter_map(|(_, note)| history.take(note));
+        steps.map(|step| step.text).collect()
     }
 
     /// A command of another operator than that of [`Input::Command`]: the answer, and what the OMS wrote.

@@ -367,6 +367,7 @@ pub struct Model {
     strays: BTreeSet<String>,
     /// Fills of orders that are not known here, until somebody decides.
     pub stray_fills: Vec<settled::StrayFill>,
+    pub stray_undos: settled::StrayUndos,
     pub holdings: BTreeMap<(usize, usize), Holding>,
     pub traded: BTreeMap<At, i128>,
     pub gained: BTreeMap<At, i128>,

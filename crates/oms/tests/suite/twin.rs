@@ -136,7 +136,7 @@ impl Twin {
 
     /// The breaks that the OMS lists: number, kind and order.
     fn breaks(&self) -> Vec<(u64, (&'static str, u64))> {
-        const KINDS: [(&str, &str); 9] = [
+        const KINDS: [(&str, &str); 11] = [
             ("fills missing: CumQty(14)", "cum"),
             ("more fills than CumQty(14)", "surplus"),
             ("fill that CumQty(14) does not count", "uncounted"),
@@ -146,6 +146,8 @@ impl Twin {
             ("Price(44) differs", "price"),
             ("OrdStatus(39) differs", "status"),
             ("fill of an order that is not known here", "stray"),
+            ("bust of a fill that is not in memory", "undo"),
+            ("correction of a fill that is not in memory", "undo"),
         ];
         let list = self.desk.query("breaks");
         let rows = list.lines().skip(1).map(|row| {
@@ -441,6 +443,8 @@ fn world(seed: u64, length: u64, is_alone: bool, (reached, proof): (&mut Reached
         .recorded()
         .into_iter()
         .for_each(|it| proof.add(it));
+    *reached.entry("inputs".to_owned()).or_default() += inputs.len() as u64;
+    *reached.entry("events".to_owned()).or_default() += twin.desk.state().events();
     for (what, more) in twin.reached {
         *reached.entry(what).or_default() += more;
     }
@@ -464,6 +468,7 @@ fn the_oms_does_what_the_slow_model_says() {
     for seed in found_before.chain(first..first + steps.div_ceil(LENGTH)) {
         world(seed, LENGTH, is_alone, (&mut reached, &mut proof));
     }
+    println!("{} inputs, {} events", reached["inputs"], reached["events"]);
     // Behind a break that the model does not know a world proves nothing.
     let worlds = steps.div_ceil(LENGTH);
     let ended = reached.get("a break").copied().unwrap_or(0);

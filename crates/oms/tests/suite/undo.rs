@@ -6,6 +6,8 @@ use fixwire_engine::protocol::dictionary::Version;
 
 use crate::desk::{Desk, Input, Said, Setup};
 
+mod recalled;
+
 const CLIENT: usize = 0;
 const LINE: usize = 1;
 const COPY: usize = 2;
@@ -495,30 +497,6 @@ fn the_rows_of_a_file_are_checked_together() {
 }
 
 #[test]
-fn a_bust_of_an_order_that_is_not_in_memory_is_an_event_that_names_the_fill() {
-    for venue in [Version::Fix42, Version::Fix44] {
-        let mut office = Office::with(Version::Fix44, venue, "remembered = 0\n");
-        let order = office.order("C1", DAY);
-        office.fill(order, "E1", 100, 100);
-        assert!(office.desk.state().orders().get(order).is_none());
-        office.desk.events();
-        let said = office.undo(order, ("E2", "E1"), "", '4');
-        assert!(said.is_empty(), "{said:?}");
-        assert_eq!(
-            office.desk.events(),
-            [
-                "bust or correction of fill E1 of order 1, which is not in memory: nothing is changed; find the fill with fixwire oms history, then change the position with fixwire oms position adjust, and tell the client"
-            ]
-        );
-        assert_eq!(office.long(), 100);
-        assert_eq!(
-            office.command("bust fill=1/E1").0,
-            "no order 1 in memory: it is unknown, or was closed long ago"
-        );
-    }
-}
-
-#[test]
 fn an_order_in_memory_uses_what_the_page_says() {
     let mut office = Office::new(Version::Fix44, Version::Fix44);
     let order = office.order("C1", DAY);
@@ -693,19 +671,4 @@ fn a_bust_of_a_closed_order_is_found_by_the_order_id_of_its_venue() {
     let said = office.desk.says(LINE, "8", what);
     assert_eq!(fields(&of(&said, CLIENT), &[150, 39, 14]), "H 4 0");
     assert_eq!((office.long(), office.breaks().len()), (0, 0));
-}
-
-#[test]
-fn a_bust_for_another_symbol_is_not_said_to_be_of_an_order_that_left_memory() {
-    let mut office = Office::new(Version::Fix44, Version::Fix44);
-    let order = office.order("C1", DAY);
-    office.fill(order, "E1", 100, 100);
-    office.desk.events();
-    let what = "37=V1|11=1|17=E2|19=E1|150=H|39=0|14=0|151=100|55=ABC|54=1|38=100|";
-    office.desk.says(LINE, "8", what);
-    assert_eq!(
-        office.desk.events(),
-        ["report for unknown order 1 ignored: check with the venue"]
-    );
-    assert_eq!(office.long(), 100);
 }

@@ -52,6 +52,9 @@ impl Core {
                 sink,
             );
         }
+        if let Some(undo) = self.state.strays.undos.get(&number).cloned() {
+            return self.settle_stray_undo(at, number, &undo, venue, By { who, why }, sink);
+        }
         let breaks = &self.state.breaks;
         let Some(found) = breaks.get(number).cloned() else {
             return Err(match self.state.copies.breaks().contains_key(&number) {
@@ -156,7 +159,7 @@ impl Core {
 
     /// Whether this command settles the break. With `arming = "two people"`, another operator must have given the same
     /// command before.
-    fn is_second_settle(
+    pub(crate) fn is_second_settle(
         &self,
         asked_by: Option<&(Text, bool)>,
         who: &[u8],

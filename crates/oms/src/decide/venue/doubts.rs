@@ -53,6 +53,7 @@ impl VenueReport<'_> {
             leaves: None,
             average: None,
             reference: None,
+            fill_id: b"",
             quantity: None,
             price: None,
             account: b"",

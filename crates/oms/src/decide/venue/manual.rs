@@ -26,7 +26,7 @@ use crate::values::units::MOST_DECIMALS;
 use crate::values::units::scaled;
 use crate::values::value::{BreakKind, End, Number, Quantity, RequestKind};
 use crate::values::verbs::By;
-use crate::values::words::Words;
+use crate::values::words::{Words, no_order};
 
 /// The keys of a report.
 const KEYS: [&str; 6] = ["order", "type", "quantity", "price", "exec", "ref"];
@@ -183,9 +183,7 @@ impl Core {
     fn check_entry<'a>(&self, entry: &Entry<'a>, before: &mut Before<'a>) -> Result<(), String> {
         let number = entry.order;
         let order = self.state.orders().get(number);
-        let order = order.ok_or_else(|| {
-            format!("no order {number} in memory: it is unknown, or was closed long ago")
-        })?;
+        let order = order.ok_or_else(|| no_order(number))?;
         if order.state.is_unsent() {
             return Err(format!("order {number} was not sent to a venue"));
         }
@@ -403,6 +401,7 @@ impl Core {
             leaves: None,
             average: None,
             reference: None,
+            fill_id: b"",
             quantity: None,
             price: None,
             account: b"",

@@ -65,6 +65,8 @@ pub struct VenueReport<'a> {
     pub average: Option<Decimal>,
     /// Hash of ExecRefID(19).
     pub reference: Option<u64>,
+    /// ExecRefID(19) as the venue sent it; empty without one.
+    pub fill_id: &'a [u8],
     /// OrderQty(38).
     pub quantity: Option<Decimal>,
     /// Price(44).
@@ -450,6 +452,7 @@ impl Core {
         }
         match report.kind {
             ReportKind::Fill => self.stray(at, report, trade, sink),
+            ReportKind::Bust | ReportKind::Correct => self.stray_undone(at, report, sink),
             _ => ReportOutcome::Unknown,
         }
     }

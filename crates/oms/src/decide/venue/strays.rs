@@ -1,16 +1,27 @@
 //! Strays are fills of orders that the OMS does not have. This file applies, settles and lists strays; a venue may also
 //! cancel a stray, or confirm it by a drop copy.
+//!
+//! A bust or correction of a fill that is not in memory changes nothing and is a break too. Its order may have left
+//! memory: when it is back, the break can be settled as the venue's, or is closed by the same bust by hand.
 
+use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::venue::undo::undo_report;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport, short};
+use crate::state::OmsState;
 use crate::state::event::{BreakEvent, OrderEvent, StrayEvent};
+use crate::state::orders::strays::StrayUndo;
 use crate::state::spreads::leg_exec;
 use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::show::{price, text};
-use crate::values::value::{Effect, Side};
+use crate::values::units::scaled;
+use crate::values::value::{Effect, Number, Side};
+use crate::values::verbs::By;
+use crate::values::words::no_order;
 
 /// What a fill of an unknown order traded, and for which account.
 #[derive(Clone, Copy, Debug)]
@@ -22,25 +33,84 @@ pub(crate) struct StrayTrade {
     pub effect: Option<Effect>,
 }
 
+const OURS: &str = "settle it with ours, and change the position with fixwire oms position adjust";
+
+/// The stray that a bust cancels.
+fn stray_of(state: &OmsState, report: &VenueReport<'_>) -> Option<u64> {
+    let reference = report
+        .reference
+        .filter(|_| report.kind == ReportKind::Bust)?;
+    // The hash of a leg's fill is made from the ExecID and the symbol of the leg.
+    let is_its = |exec, instrument| exec == reference || exec == leg_exec(reference, instrument);
+    let strays = &state.strays;
+    strays.find(|it| it.line == report.line && is_its(it.exec, it.instrument))
+}
+
+/// Whether a bust or correction was settled before, today or the day before; or the fill that it names was taken out of
+/// the position.
+fn is_settled(state: &OmsState, report: &VenueReport<'_>) -> bool {
+    let is_known = |hash| state.has_stray(hash) || state.had_stray(hash);
+    let is_out = |exec| is_known(StrayUndo::taken_out(report.line, exec));
+    let instrument = state.instruments().find(report.symbol);
+    let leg = |exec| instrument.map(|it| leg_exec(exec, it));
+    is_known(StrayUndo::key(report.line, report.exec))
+        || report.reference.is_some_and(|it| {
+            report.kind == ReportKind::Bust && (is_out(it) || leg(it).is_some_and(is_out))
+        })
+}
+
+fn undo_name(is_correction: bool) -> &'static str {
+    match is_correction {
+        true => "correction",
+        false => "bust",
+    }
+}
+
 impl Core {
-    /// Handles a venue's bust of a fill whose order the OMS does not have.
-    pub(crate) fn stray_busted(
+    /// Handles a venue's bust or correction of a fill that is not in memory. The bust of a stray takes the stray back;
+    /// anything else is a break.
+    #[cold]
+    pub(crate) fn stray_undone(
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
     ) -> ReportOutcome {
-        let strays = &self.state().strays;
-        let Some(reference) = report.reference else {
-            return ReportOutcome::Unknown;
-        };
-        // The hash of a leg's fill is made from the ExecID and the symbol of the leg.
-        let is_its =
-            |exec, instrument| exec == reference || exec == leg_exec(reference, instrument);
-        let found = strays.find(|it| it.line == report.line && is_its(it.exec, it.instrument));
-        let Some(number) = found else {
-            return ReportOutcome::Unknown;
-        };
+        let state = self.state();
+        let mut undos = state.strays.undos.values();
+        let is_listed = undos.any(|it| (it.line, it.exec) == (report.line, report.exec));
+        if is_listed || is_settled(state, report) {
+            return ReportOutcome::Known;
+        }
+        if let Some(number) = stray_of(state, report) {
+            return self.stray_busted(at, number, sink);
+        }
+        let instrument = state.instruments().find(report.symbol);
+        let is_named = report.symbol.is_empty() || instrument.is_some();
+        let event = OrderEvent::Stray(StrayEvent::StrayUndo {
+            line: report.line,
+            order: if is_named { report.id.order } else { 0 },
+            correction: report.kind == ReportKind::Correct,
+            account: state.accounts().find(report.account),
+            instrument,
+            side: report.side,
+            exec: report.exec,
+            of: report.reference.unwrap_or(0),
+            quantity: report.last_quantity,
+            price: report.last_price,
+            filled: report.filled,
+            status: report.status,
+            at: report.at,
+            id: short(report.text_id),
+            fill: short(report.fill_id),
+            text: short(report.text),
+        });
+        self.emit(at, &event, sink);
+        ReportOutcome::Taken
+    }
+
+    /// Takes a stray back that its venue cancels.
+    fn stray_busted(&mut self, at: i64, number: u64, sink: &mut impl Sink) -> ReportOutcome {
         let event = OrderEvent::Break(BreakEvent::BreakSettled {
             number,
             venue: false,
@@ -73,6 +143,166 @@ impl Core {
         }
     }
 
+    /// Closes the breaks of an order that has been brought back, whose busts and corrections are now applied.
+    #[cold]
+    pub(crate) fn close_stray_undos(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let is_done = |undo: &StrayUndo| {
+            let fill = self.state().orders().fill_now(order, undo.of)?;
+            let instrument = self.state().orders().get(order)?.instrument;
+            Some(match undo.is_correction {
+                false => fill.undone != 0,
+                true => {
+                    let quantity = self.state().units(instrument, undo.quantity);
+                    let price = scaled(undo.price?, self.state().scale(instrument)).ok();
+                    fill.undone == 0 && (quantity, price) == (Some(fill.quantity), Some(fill.price))
+                }
+            })
+        };
+        let of_order = self.state().strays.undos.iter();
+        let of_order = of_order.filter(|(_, undo)| undo.order == order);
+        let done = of_order.filter(|(_, undo)| is_done(undo) == Some(true));
+        for number in done.map(|(number, _)| *number).collect::<Vec<_>>() {
+            let event = OrderEvent::Break(BreakEvent::BreakSettled {
+                number,
+                venue: true,
+                who: b"",
+                why: b"its order is in memory again, and has it",
+            });
+            self.emit(at, &event, sink);
+        }
+    }
+
+    /// Settles a bust or correction of a fill that was not in memory. As the venue's it is applied to its order, which
+    /// must be in memory by now.
+    pub(crate) fn settle_stray_undo(
+        &mut self,
+        at: i64,
+        number: u64,
+        undo: &StrayUndo,
+        venue: bool,
+        By { who, why }: By<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let report = match venue {
+            true => Some(self.report_again(undo)?),
+            false => None,
+        };
+        if let Some(report) = &report {
+            if undo.is_correction
+                && let Some(order) = self.state().orders().get(undo.order)
+            {
+                self.widen(at, order.instrument, report.last_price, sink);
+            }
+            self.fits_now(undo, report)?;
+        }
+        if !self.is_second_settle(undo.asked_by.as_ref(), who, venue)? {
+            let event = OrderEvent::Break(BreakEvent::SettleAsked {
+                number,
+                venue,
+                who,
+                why,
+            });
+            self.emit(at, &event, sink);
+            return Ok(format!(
+                "break {number}: requested; another operator must settle it the same way"
+            ));
+        }
+        let event = OrderEvent::Break(BreakEvent::BreakSettled {
+            number,
+            venue,
+            who,
+            why,
+        });
+        self.emit(at, &event, sink);
+        let Some(report) = report else {
+            return Ok(format!("break {number}: settled: nothing is changed"));
+        };
+        self.undone(at, &report, undo.is_correction, sink);
+        self.settle(at, undo.order, sink);
+        self.work.look_again(&self.state, undo.order);
+        self.forget(at, sink);
+        Ok(format!(
+            "break {number}: settled: the {} is applied to order {}",
+            undo_name(undo.is_correction),
+            undo.order
+        ))
+    }
+
+    /// The report of a bust or correction, for its order. An error says why it cannot be applied.
+    fn report_again<'a>(&self, undo: &'a StrayUndo) -> Result<VenueReport<'a>, String> {
+        let number = undo.order;
+        if number == 0 {
+            return Err(format!(
+                "ClOrdID(11) or Symbol(55) of the report is unknown: {OURS}"
+            ));
+        }
+        let state = self.state();
+        let order = state.orders().get(number);
+        let order = order.ok_or_else(|| format!("{}; {OURS}", no_order(number)))?;
+        let is_its = undo.instrument.is_none_or(|it| it == order.instrument)
+            && undo.side.is_none_or(|it| it == order.side)
+            && self.may_report(undo.line, order);
+        if !is_its {
+            return Err(format!(
+                "order {number} has another Symbol(55), Side(54) or line than the report: {OURS}"
+            ));
+        }
+        if state.legs(order.instrument).is_some() {
+            return Err(format!("order {number} is of a spread: {OURS}"));
+        }
+        let report = VenueReport {
+            exec: undo.exec,
+            last_quantity: undo.quantity,
+            last_price: undo.price,
+            filled: undo.filled,
+            reference: Some(undo.of),
+            status: undo.status,
+            at: undo.at,
+            text: undo.text.bytes(),
+            ..undo_report(undo.line, order, undo.is_correction)
+        };
+        Ok(report)
+    }
+
+    /// Refuses a report that fits no fill of its order.
+    fn fits_now(&self, undo: &StrayUndo, report: &VenueReport<'_>) -> Result<(), String> {
+        let number = undo.order;
+        if self.is_repeated(number, report) {
+            return Ok(());
+        }
+        let fill = text(undo.fill.bytes());
+        let fits = self.undo_of(number, report, undo.is_correction);
+        fits.map(|_| ())
+            .map_err(|what| format!("fill {fill} of order {number}: {what}: {OURS}"))
+    }
+
+    /// Adds the lines for busts and corrections of fills that are not in memory to the answer of `oms breaks`.
+    fn list_stray_undos(&self, list: &mut String) {
+        let state = self.state();
+        for (number, undo) in &state.strays.undos {
+            let name = undo_name(undo.is_correction);
+            let (account, symbol) = (undo.account, undo.instrument);
+            let account = account.map(|it| text(state.accounts().name(it)));
+            let symbol = symbol.map(|it| text(state.instruments().name(it)));
+            let _ = write!(
+                list,
+                "\n{number}\t{name} of a fill that is not in memory\t{}\t{}\t{}\t{}\tnothing is changed\t{name} of fill {}",
+                undo.order,
+                text(state.sessions().name(undo.line)),
+                account.unwrap_or_default(),
+                symbol.unwrap_or_default(),
+                text(undo.fill.bytes()),
+            );
+            if let Some(quantity) = undo.quantity {
+                let _ = write!(list, ", {quantity}");
+            }
+            if let Some(price) = undo.price {
+                let _ = write!(list, " at {price}");
+            }
+            let _ = write!(list, "\t{}", text(undo.id.bytes()));
+        }
+    }
+
     /// Adds the lines for strays to the answer of `oms breaks`.
     pub(crate) fn list_strays(&self, list: &mut String) {
         let state = self.state();
@@ -90,6 +320,7 @@ impl Core {
                 text(stray.id.bytes()),
             );
         }
+        self.list_stray_undos(list);
     }
 
     /// Applies a fill whose order the OMS does not have, because a fill is never dropped.
@@ -101,9 +332,7 @@ impl Core {
     ) -> ReportOutcome {
         match report.kind {
             ReportKind::Fill => {}
-            ReportKind::Bust if !self.state().strays.is_empty() => {
-                return self.stray_busted(at, report, sink);
-            }
+            ReportKind::Bust | ReportKind::Correct => return self.stray_undone(at, report, sink),
             _ => return ReportOutcome::Unknown,
         }
         let state = self.state();

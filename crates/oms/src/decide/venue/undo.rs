@@ -15,11 +15,12 @@ use crate::state::apply::undo::is_of_former_day;
 use crate::state::event::{LifecycleEvent, OrderEvent, UndoEvent};
 use crate::state::orders::exec_ids::ExecIds;
 use crate::state::orders::{Fill, Order};
+use crate::values::ids::SessionNo;
 use crate::values::slab::mixed;
 use crate::values::units::{MOST_DECIMALS, scaled, units};
 use crate::values::value::{BreakKind, Number, Price, Quantity};
 use crate::values::verbs::By;
-use crate::values::words::Words;
+use crate::values::words::{Words, no_fill, no_order};
 
 /// A fill of an order before a bust or correction, with its quantity and price after it.
 type Undone = (Fill, (Quantity, Price));
@@ -82,11 +83,14 @@ impl Core {
         }
         self.decline_filled(at, number, None, sink);
         self.guard_order(at, number, sink);
+        if !self.state().strays.undos.is_empty() {
+            self.close_stray_undos(at, number, sink);
+        }
         ReportOutcome::Taken
     }
 
     /// Whether the same report arrived before. If so, it has changed its fill already, or its break exists already.
-    fn is_repeated(&self, number: Number, report: &VenueReport<'_>) -> bool {
+    pub(crate) fn is_repeated(&self, number: Number, report: &VenueReport<'_>) -> bool {
         let orders = self.state().orders();
         let of = report.reference.and_then(|it| orders.fill_now(number, it));
         let is_bust = report.kind == ReportKind::Bust;
@@ -107,7 +111,7 @@ impl Core {
 
     /// The fill to which a report refers, and the quantity and price that it becomes. An error says why the report fits
     /// no fill.
-    fn undo_of(
+    pub(crate) fn undo_of(
         &self,
         number: Number,
         report: &VenueReport<'_>,
@@ -185,6 +189,46 @@ impl Core {
     }
 }
 
+/// A bust or correction of a fill of an order, without its values.
+pub(crate) fn undo_report<'a>(
+    line: SessionNo,
+    order: &Order,
+    is_correction: bool,
+) -> VenueReport<'a> {
+    VenueReport {
+        line,
+        id: VenueId {
+            order: order.number,
+            request: order.current,
+        },
+        original: None,
+        text_id: b"",
+        kind: match is_correction {
+            true => ReportKind::Correct,
+            false => ReportKind::Bust,
+        },
+        venue_id: b"",
+        exec: 0,
+        last_quantity: None,
+        last_price: None,
+        filled: None,
+        leaves: None,
+        average: None,
+        reference: None,
+        fill_id: b"",
+        quantity: None,
+        price: None,
+        account: b"",
+        symbol: b"",
+        side: None,
+        effect: None,
+        status: 0,
+        at: 0,
+        reason: None,
+        text: b"",
+    }
+}
+
 /// The hash that stands for the ExecID(17) of a bust or correction that an operator enters without it.
 fn exec_by_hand(fill: &Fill) -> u64 {
     mixed(fill.report ^ 1 << 62)
@@ -223,9 +267,7 @@ impl Core {
     pub(crate) fn check_undo(&self, undo: &UndoByHand<'_>) -> Result<Fill, String> {
         let UndoByHand { order, name, .. } = *undo;
         let state = self.state();
-        let known = state.orders().get(order).ok_or_else(|| {
-            format!("no order {order} in memory: it is unknown, or was closed long ago")
-        })?;
+        let known = state.orders().get(order).ok_or_else(|| no_order(order))?;
         let instrument = known.instrument;
         if state.legs(instrument).is_some() {
             return Err(format!(
@@ -340,41 +382,18 @@ impl Core {
             return Err(format!("no order {order} in memory"));
         };
         // No line has reported this, so none is named where the order has left its own.
-        let (line, current) = (known.line().unwrap_or(known.session), known.current);
+        let line = known.line().unwrap_or(known.session);
         // The correction may give the prices of the symbol more decimals.
         let before = self.terms_text(known, was.quantity, was.price);
         let instrument = known.instrument;
         let report = VenueReport {
-            line,
-            id: VenueId {
-                order,
-                request: current,
-            },
-            original: None,
-            text_id: b"",
-            kind: match undo.is_correction {
-                true => ReportKind::Correct,
-                false => ReportKind::Bust,
-            },
-            venue_id: b"",
             exec: undo.by.unwrap_or_else(|| exec_by_hand(&was)),
             last_quantity: undo.quantity,
             last_price: undo.price,
-            filled: None,
-            leaves: None,
-            average: None,
             reference: Some(was.exec),
-            quantity: None,
-            price: None,
-            account: b"",
-            symbol: b"",
-            side: None,
-            effect: None,
             // An order that the fill had filled stays closed.
             status: b'4',
-            at: 0,
-            reason: None,
-            text: b"",
+            ..undo_report(line, known, undo.is_correction)
         };
         if undo.is_correction {
             self.widen(at, instrument, report.last_price, sink);
@@ -480,9 +499,7 @@ fn fill_named(state: &OmsState, name: &str) -> Result<(Number, u64), String> {
         Some(number) => fill_of_event(state, number),
         None => fill_passed(state, name)?,
     }
-    .ok_or_else(|| {
-        format!("no fill {name} in memory: it is unknown, or its order was closed long ago")
-    })
+    .ok_or_else(|| no_fill(name))
 }
 
 /// The event of an ExecID(17) of the OMS; `None` when the name is not one that a client has from the OMS.
@@ -494,6 +511,22 @@ fn own_id(exec_ids: &ExecIds, name: &str) -> Option<u64> {
     };
     let number = uint(number).ok()?;
     (exec_ids.has_prefix(number) == has_prefix).then_some(number)
+}
+
+/// Whether an order has the fill that its client knows by this ExecID(17).
+pub(crate) fn has_fill_named(state: &OmsState, order: Number, name: &str) -> bool {
+    let mut fills = state.orders().fills_of(order);
+    match own_id(&state.exec_ids, name) {
+        Some(event) => {
+            let is_child = state.families.parent_of(order).is_some();
+            fills.any(|it| it.report == event || (is_child && it.report + 1 == event))
+        }
+        None => {
+            let its = state.exec_ids.all.range((order, 0)..=(order, u64::MAX));
+            let mut its = its.filter(|(_, (_, id))| id.bytes() == name.as_bytes());
+            its.any(|((_, exec), _)| state.orders().has_fill(order, *exec))
+        }
+    }
 }
 
 fn is_own_form(name: &str) -> bool {

@@ -188,7 +188,9 @@ fn touched(state: &OmsState, event: &OrderEvent<'_>) -> Touched {
             | RemadeEvent::ReplacedAsNew { order, .. }
             | RemadeEvent::CancelDropped { order },
         )
-        | OrderEvent::Stray(StrayEvent::StrayCancelled { order, .. })
+        | OrderEvent::Stray(
+            StrayEvent::StrayCancelled { order, .. } | StrayEvent::Recalled { order, .. },
+        )
         | OrderEvent::Condition(
             ConditionEvent::Held { order, .. } | ConditionEvent::Triggered { order },
         )
@@ -223,7 +225,7 @@ fn touched(state: &OmsState, event: &OrderEvent<'_>) -> Touched {
         | OrderEvent::Limit(_)
         | OrderEvent::Reload(ReloadEvent::ReloadAsked { .. })
         | OrderEvent::Pool(PoolEvent::Pool { .. } | PoolEvent::NumbersLow { .. })
-        | OrderEvent::Stray(StrayEvent::StrayFill { .. })
+        | OrderEvent::Stray(StrayEvent::StrayFill { .. } | StrayEvent::StrayUndo { .. })
         | OrderEvent::Condition(ConditionEvent::Touched { .. })
         | OrderEvent::Quote(QuoteEvent::QuoteRefused { .. } | QuoteEvent::QuotesWithdrawn { .. })
         | OrderEvent::Inquiry(

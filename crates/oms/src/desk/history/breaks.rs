@@ -7,6 +7,17 @@ use super::{History, text};
 use crate::state::event::{BreakEvent, UndoEvent};
 
 impl History {
+    /// Who busted or corrected a fill. A report that an operator enters comes directly before.
+    fn undoer(&self, event: &UndoEvent<'_>) -> &'static str {
+        let (UndoEvent::Busted { order, .. }
+        | UndoEvent::Corrected { order, .. }
+        | UndoEvent::ParentCorrected { child: order, .. }) = *event;
+        match self.entered == Some(order) {
+            true => "an operator",
+            false => "the venue",
+        }
+    }
+
     /// Describes a bust or correction of a fill.
     pub(super) fn undone(&self, event: &UndoEvent<'_>) -> Option<String> {
         match *event {
@@ -20,7 +31,8 @@ impl History {
             UndoEvent::Busted {
                 quantity, price, ..
             } => Some(format!(
-                "busted by the venue: {} is no fill any more",
+                "busted by {}: {} is no fill any more",
+                self.undoer(event),
                 self.terms(quantity, price)
             )),
             UndoEvent::Corrected {
@@ -37,7 +49,8 @@ impl History {
                 price,
                 ..
             } => Some(format!(
-                "corrected by the venue: {} is {}",
+                "corrected by {}: {} is {}",
+                self.undoer(event),
                 self.terms(was_quantity, was_price),
                 self.terms(quantity, price)
             )),

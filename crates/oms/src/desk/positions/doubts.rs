@@ -38,6 +38,12 @@ impl Doubts {
             let why = format!("break {number}, a fill of an unknown order, is open");
             doubts.add(state, (stray.account, stray.instrument), why);
         }
+        for (number, undo) in &state.strays.undos {
+            if let (Some(account), Some(instrument)) = (undo.account, undo.instrument) {
+                let why = format!("break {number}, of a fill that is not in memory, is open");
+                doubts.add(state, (account, instrument), why);
+            }
+        }
         for (number, found) in state.copies.breaks() {
             if let Some(order) = state.orders().get(found.key.0) {
                 let why = format!("break {number} with the drop copy is open");

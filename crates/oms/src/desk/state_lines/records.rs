@@ -12,7 +12,7 @@ use crate::state::orders::late::{LateReplaces, LateTerms};
 use crate::state::orders::rejected::{RejectedOrder, RejectedOrders, RejectedTerms};
 use crate::state::orders::remade::{RemadeOrders, RemadeStep};
 use crate::state::orders::routed::Routed;
-use crate::state::orders::strays::{Stray, Strays};
+use crate::state::orders::strays::{Stray, StrayUndo, Strays};
 use crate::state::orders::venue_names::{LineNames, VenueNames};
 use crate::state::show::is_quantity;
 use crate::values::locate::Locates;
@@ -332,8 +332,11 @@ pub(super) fn breaks(of: &OmsState, breaks: &VenueBreaks, to: &mut StateLines) {
 }
 
 pub(super) fn strays(of: &OmsState, all: &Strays, to: &mut StateLines) {
-    let Strays(all) = all;
-    for (number, stray) in all {
+    let Strays { fills, undos } = all;
+    for (number, undo) in undos {
+        stray_undo(of, *number, undo, to);
+    }
+    for (number, stray) in fills {
         let Stray {
             line,
             account,
@@ -358,4 +361,61 @@ pub(super) fn strays(of: &OmsState, all: &Strays, to: &mut StateLines) {
         to.text("ClOrdID at the venue", id);
         asked_by(asked.as_ref(), to);
     }
+}
+
+fn stray_undo(of: &OmsState, number: u64, undo: &StrayUndo, to: &mut StateLines) {
+    let StrayUndo {
+        line,
+        order,
+        is_correction,
+        account,
+        instrument,
+        side,
+        exec,
+        of: fill_exec,
+        quantity,
+        price,
+        filled,
+        status,
+        at,
+        id,
+        fill,
+        text,
+        asked_by: asked,
+    } = undo;
+    to.of(format_args!("bust of an unknown fill {number}"));
+    to.say("line", of.session_name(*line));
+    to.count("order", *order);
+    to.flag("is a correction", *is_correction);
+    if let Some(account) = account {
+        to.say("account", of.account_name(*account));
+    }
+    if let Some(instrument) = instrument {
+        to.say("symbol", of.symbol(*instrument));
+    }
+    if let Some(side) = side {
+        to.say("side", byte(side.byte()));
+    }
+    to.say("execution", Hash(*exec));
+    to.say("execution of the fill", Hash(*fill_exec));
+    for (name, value) in [("quantity", quantity), ("filled", filled)] {
+        // In units of the instrument, as all quantities.
+        let units = instrument.and_then(|it| of.units(it, *value));
+        match (units, value) {
+            (Some(units), _) => to.say(name, units),
+            (None, Some(value)) => to.say(name, value),
+            (None, None) => {}
+        }
+    }
+    if let Some(price) = price {
+        to.say("price", price);
+    }
+    if *status != 0 {
+        to.say("OrdStatus", byte(*status));
+    }
+    to.count("time", *at);
+    to.text("ClOrdID at the venue", id);
+    to.text("ExecID of the fill", fill);
+    to.text("text", text);
+    asked_by(asked.as_ref(), to);
 }

@@ -3,6 +3,7 @@
 use crate::state::OmsState;
 use crate::state::event::BreakEvent;
 use crate::state::orders::breaks::VenueBreak;
+use crate::state::orders::strays::StrayUndo;
 use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::tally::TradeSide;
 use crate::values::ids::Party;
@@ -21,8 +22,8 @@ impl OmsState {
                 number, venue, who, ..
             } => {
                 let by = Text::new(&who[..who.len().min(Text::MAX)]);
-                let asked_by = match self.strays.get_mut(number) {
-                    Some(stray) => &mut stray.asked_by,
+                let asked_by = match self.strays.asked_by(number) {
+                    Some(asked_by) => asked_by,
                     None => &mut self.breaks.get_mut(number)?.asked_by,
                 };
                 *asked_by = Some((by, venue));
@@ -119,6 +120,10 @@ impl OmsState {
         if self.strays.get(number).is_some() {
             return self.stray_settled(number, venue);
         }
+        if let Some(undo) = self.strays.undos.remove(&number) {
+            self.used_execs.add(StrayUndo::key(undo.line, undo.exec));
+            return Some(());
+        }
         let found = self.breaks.get(number)?;
         let (order, kind) = (found.order, found.kind);
         self.change(order, |state, place| {
@@ -190,6 +195,8 @@ impl OmsState {
     pub(crate) fn stray_settled(&mut self, number: u64, venue: bool) -> Option<()> {
         let stray = self.strays.remove(number)?;
         if !venue {
+            self.used_execs
+                .add(StrayUndo::taken_out(stray.line, stray.exec));
             let party = Party::new(stray.line, stray.account, stray.instrument);
             let side = TradeSide {
                 buys: stray.side.is_buy(),

@@ -7,11 +7,12 @@ use fixwire_ledger::Wire as _;
 use siphasher::sip::SipHasher13;
 
 use crate::state::OmsState;
+use crate::state::checkpoint::recalled::RecalledOrder;
 use crate::state::event::{LifecycleEvent, RemadeEvent, RequestEvent, StrayEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::flow::Passed;
 use crate::state::orders::remade::RemadeStep;
-use crate::state::orders::strays::Stray;
+use crate::state::orders::strays::{Stray, StrayUndo};
 use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::orders::waiting::QueueTime;
 use crate::state::orders::{Fill, Order, Pended, Place, Placement, Request, Retry};
@@ -23,7 +24,7 @@ use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::locate::Locate;
 use crate::values::marks::RequestMarks;
 use crate::values::reason::Why;
-use crate::values::units::MOST;
+use crate::values::units::{MOST, Scales};
 use crate::values::value::{
     Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text,
 };
@@ -315,7 +316,68 @@ impl OmsState {
                 self.remade.set(order, RemadeStep::Stray(former));
                 Some(())
             }
+            StrayEvent::StrayUndo { .. } => self.stray_undone(event),
+            StrayEvent::Recalled {
+                order,
+                price_scale,
+                quantity_scale,
+                row,
+                ..
+            } => {
+                let scales = Scales {
+                    price: price_scale,
+                    quantity: quantity_scale,
+                };
+                RecalledOrder::read(row)?.enter(order, scales, self)
+            }
         }
+    }
+
+    /// Lists a bust or correction of a fill that is not in memory.
+    fn stray_undone(&mut self, event: &StrayEvent<'_>) -> Option<()> {
+        let StrayEvent::StrayUndo {
+            line,
+            order,
+            correction,
+            account,
+            instrument,
+            side,
+            exec,
+            of,
+            quantity,
+            price,
+            filled,
+            status,
+            at,
+            id,
+            fill,
+            text,
+        } = *event
+        else {
+            return None;
+        };
+        let undo = StrayUndo {
+            line,
+            order,
+            is_correction: correction,
+            account,
+            instrument,
+            side,
+            exec,
+            of,
+            quantity,
+            price,
+            filled,
+            status,
+            at,
+            id: Text::new(id),
+            fill: Text::new(fill),
+            text: Text::new(text),
+            asked_by: None,
+        };
+        self.is_undo_of_known(&undo).then_some(())?;
+        self.strays.undos.insert(self.events, undo);
+        Some(())
     }
 
     fn ended(&mut self, order: Number, how: End, request: Option<Number>) -> Option<()> {
@@ -367,8 +429,12 @@ impl OmsState {
         if self.is_open(order) {
             return None;
         }
+        let line = self.orders.get(order)?.line();
         for fill in self.orders.fills_of(order) {
             self.used_execs.add(fill.exec);
+            if let Some(line) = line.filter(|_| fill.undone != 0) {
+                self.used_execs.add(StrayUndo::key(line, fill.undone));
+            }
         }
         if !self.spreads.is_empty() {
             self.spread_forgotten(order);

@@ -4,7 +4,7 @@ use fixwire_protocol::tag;
 
 use crate::state::apply::parents::quantity_of;
 use crate::state::orders::Place;
-use crate::state::orders::strays::Stray;
+use crate::state::orders::strays::{Stray, StrayUndo};
 use crate::state::orders::venue_names::{LineNames, is_name};
 use crate::state::tally::Tally;
 use crate::state::{Holding, OmsState};
@@ -67,17 +67,26 @@ impl OmsState {
         Some(())
     }
 
-    /// Checks that each fill of an unknown order has an existing line, account and instrument.
+    /// Checks that each fill of an unknown order, and each bust of such a fill, has an existing line, account and
+    /// instrument.
     pub(super) fn check_strays(&self) -> Option<()> {
         let is_known = |it: &Stray| {
             self.sessions.get(it.line).is_some()
                 && self.accounts.get(it.account).is_some()
                 && self.instruments.get(it.instrument).is_some()
         };
-        self.strays
-            .iter()
-            .all(|(_, stray)| is_known(stray))
-            .then_some(())
+        let mut undos = self.strays.undos.values();
+        (self.strays.iter().all(|(_, stray)| is_known(stray))
+            && undos.all(|undo| self.is_undo_of_known(undo)))
+        .then_some(())
+    }
+
+    /// Whether the line, account and instrument of a bust or correction exist.
+    pub(crate) fn is_undo_of_known(&self, undo: &StrayUndo) -> bool {
+        let (account, instrument) = (undo.account, undo.instrument);
+        self.sessions.get(undo.line).is_some()
+            && account.is_none_or(|it| self.accounts.get(it).is_some())
+            && instrument.is_none_or(|it| self.instruments.get(it).is_some())
     }
 
     /// Checks that carried fields belong to an order, or to a request that is pending or may be reported late.

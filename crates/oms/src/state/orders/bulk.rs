@@ -1,9 +1,24 @@
 //! Functions that change all orders of an instrument or of a line at once.
 
-use super::Orders;
+use super::{Order, Orders};
 use crate::state::orders::transition::Transition;
 use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::units::Rescale;
+
+impl Order {
+    /// Gives the prices and quantities of the order more decimals.
+    pub(crate) fn rescale(&mut self, by: Rescale) {
+        by.price(&mut self.price);
+        by.price(&mut self.stop);
+        by.price(&mut self.hold);
+        by.quantity(&mut self.quantity);
+        by.quantity(&mut self.filled);
+        by.paid(&mut self.paid);
+        if let Some(pended) = &mut self.pended {
+            by.quantity(&mut pended.filled);
+        }
+    }
+}
 
 impl Orders {
     /// Rescales the prices and quantities of an instrument that gets more decimals.
@@ -24,15 +39,7 @@ impl Orders {
         self.fills.rescale(is_its, by);
         let orders = self.orders.iter_mut();
         for order in orders.filter(|order| order.instrument == instrument) {
-            by.price(&mut order.price);
-            by.price(&mut order.stop);
-            by.price(&mut order.hold);
-            by.quantity(&mut order.quantity);
-            by.quantity(&mut order.filled);
-            by.paid(&mut order.paid);
-            if let Some(pended) = &mut order.pended {
-                by.quantity(&mut pended.filled);
-            }
+            order.rescale(by);
         }
     }
 

@@ -1,12 +1,15 @@
 //! Strays: fills of orders that the OMS does not have. The position includes each stray. A stray is listed among the
-//! breaks until the venue cancels it, or an operator decides whether it counts.
+//! breaks until the venue cancels it, or an operator decides whether it counts. Busts and corrections of fills that are
+//! not in memory are listed with them; they change nothing until an operator decides about them.
 
 use alloc::collections::BTreeMap;
 
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
+use crate::values::slab::mixed;
 use crate::values::units::Rescale;
-use crate::values::value::{Effect, Price, Quantity, Side, Text};
+use crate::values::value::{Effect, Number, Price, Quantity, Side, Text};
 use fixwire_ledger::record;
+use fixwire_protocol::Decimal;
 
 /// A fill of an order that the OMS does not have.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,50 +32,105 @@ pub(crate) struct Stray {
 
 record! { Stray { line, account, instrument, side, effect, exec, quantity, price, id, asked_by } }
 
-/// Fills that no operator has decided about yet, by the number of their event.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Strays(pub(crate) BTreeMap<u64, Stray>);
+/// A bust or correction of a fill that is not in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StrayUndo {
+    pub line: SessionNo,
+    /// The order that ClOrdID(11) names; 0 when it names none of the OMS.
+    pub order: Number,
+    pub is_correction: bool,
+    /// Account(1), Symbol(55) and Side(54), as far as the report has known ones.
+    pub account: Option<AccountNo>,
+    pub instrument: Option<InstrumentNo>,
+    pub side: Option<Side>,
+    /// Hash of ExecID(17).
+    pub exec: u64,
+    /// Hash of ExecRefID(19); 0 without one.
+    pub of: u64,
+    /// LastQty(32), LastPx(31) and CumQty(14).
+    pub quantity: Option<Decimal>,
+    pub price: Option<Decimal>,
+    pub filled: Option<Decimal>,
+    /// OrdStatus(39); 0 without one.
+    pub status: u8,
+    /// TransactTime(60), in nanoseconds since 1970; 0 for none.
+    pub at: i64,
+    /// ClOrdID(11) at the venue.
+    pub id: Text,
+    /// ExecRefID(19).
+    pub fill: Text,
+    /// Text(58).
+    pub text: Text,
+    /// As that of a [`Stray`].
+    pub asked_by: Option<(Text, bool)>,
+}
 
-record! { Strays(_) }
+record! {
+    StrayUndo {
+        line, order, is_correction, account, instrument, side, exec, of, quantity, price, filled, status, at, id, fill,
+        text, asked_by
+    }
+}
 
-impl Strays {
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+impl StrayUndo {
+    /// The hash by which a repeated report is known after the operator has decided. ExecIDs(17) of other lines, and of
+    /// fills, have other hashes.
+    pub(crate) fn key(line: SessionNo, exec: u64) -> u64 {
+        mixed(exec ^ mixed(u64::from(line.place()) ^ 1 << 61))
     }
 
+    /// The hash by which a fill of an unknown order is known that was taken out of the position: its bust is no news.
+    pub(crate) fn taken_out(line: SessionNo, exec: u64) -> u64 {
+        mixed(Self::key(line, exec) ^ 1 << 62)
+    }
+}
+
+/// What no operator has decided about yet, by the number of its event.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Strays {
+    pub(crate) fills: BTreeMap<u64, Stray>,
+    pub(crate) undos: BTreeMap<u64, StrayUndo>,
+}
+
+record! { Strays { fills, undos } }
+
+impl Strays {
+    /// Number of fills, busts and corrections.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.fills.len() + self.undos.len()
+    }
+
+    /// The operator who has decided about a fill, bust or correction; `None` when nothing has this number.
+    pub fn asked_by(&mut self, number: u64) -> Option<&mut Option<(Text, bool)>> {
+        let fill = self.fills.get_mut(&number).map(|it| &mut it.asked_by);
+        fill.or_else(|| self.undos.get_mut(&number).map(|it| &mut it.asked_by))
     }
 
     pub fn add(&mut self, number: u64, stray: Stray) {
-        self.0.insert(number, stray);
+        self.fills.insert(number, stray);
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Stray)> {
-        self.0.iter().map(|(number, stray)| (*number, stray))
+        self.fills.iter().map(|(number, stray)| (*number, stray))
     }
 
     pub fn get(&self, number: u64) -> Option<&Stray> {
-        self.0.get(&number)
+        self.fills.get(&number)
     }
 
     /// Number of the first fill for which `is` is true.
     pub fn find(&self, is: impl Fn(&Stray) -> bool) -> Option<u64> {
-        let mut all = self.0.iter();
+        let mut all = self.fills.iter();
         all.find(|(_, stray)| is(stray)).map(|(number, _)| *number)
     }
 
     pub fn remove(&mut self, number: u64) -> Option<Stray> {
-        self.0.remove(&number)
-    }
-
-    pub fn get_mut(&mut self, number: u64) -> Option<&mut Stray> {
-        self.0.get_mut(&number)
+        self.fills.remove(&number)
     }
 
     /// Gives the fills of some instruments more decimals.
     pub fn rescale(&mut self, is_its: impl Fn(InstrumentNo) -> bool, by: Rescale) {
-        for stray in self.0.values_mut().filter(|it| is_its(it.instrument)) {
+        for stray in self.fills.values_mut().filter(|it| is_its(it.instrument)) {
             by.price(&mut stray.price);
             by.quantity(&mut stray.quantity);
         }

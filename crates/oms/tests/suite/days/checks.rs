@@ -100,7 +100,13 @@ impl Day {
             let Some((number, kind, _)) = first else {
                 return;
             };
-            let is_ours = ["fill that", "fill of an order", "ExecID", "bust"];
+            let is_ours = [
+                "fill that",
+                "fill of an order",
+                "ExecID",
+                "bust",
+                "correction",
+            ];
             let which = match is_ours.iter().any(|it| kind.starts_with(it)) {
                 true => "ours",
                 false => "venue",

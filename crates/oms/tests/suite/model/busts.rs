@@ -42,15 +42,7 @@ fn by_hand(exec: &str) -> String {
 impl Model {
     /// A bust or correction of an order; whether it was applied.
     pub fn undone(&mut self, number: u64, fields: &Fields<'_>, is_correction: bool) -> bool {
-        let order = &self.orders[&number];
-        let by = fields[&17];
-        let of = fields.get(&19).and_then(|it| now(&order.fills, it));
-        let is_known = of.is_some_and(|at| {
-            let fill = &order.fills[at];
-            fill.undone == by || (!is_correction && fill.undone == by_hand(&fill.exec))
-        }) || order.fills.iter().any(|it| it.exec == by)
-            || self.has_break("bust", number, by);
-        if is_known {
+        if self.is_undo_known(number, fields, is_correction) {
             return false;
         }
         match self.undo_of(number, fields, is_correction) {
@@ -72,6 +64,7 @@ impl Model {
                 if is_correction && order_has_legs_in_fills(self, number) {
                     self.correct_legs(number, fields);
                 }
+                self.close_undos(number);
                 true
             }
             None => {
@@ -79,6 +72,44 @@ impl Model {
                 false
             }
         }
+    }
+
+    /// Whether the same report was applied before, or is a break.
+    fn is_undo_known(&self, number: u64, fields: &Fields<'_>, is_correction: bool) -> bool {
+        let order = &self.orders[&number];
+        let by = fields[&17];
+        let of = fields.get(&19).and_then(|it| now(&order.fills, it));
+        of.is_some_and(|at| {
+            let fill = &order.fills[at];
+            fill.undone == by || (!is_correction && fill.undone == by_hand(&fill.exec))
+        }) || order.fills.iter().any(|it| it.exec == by)
+            || self.has_break("bust", number, by)
+    }
+
+    /// Whether a bust or correction has a fill, or is no news.
+    pub fn is_undo_that_fits(&self, number: u64, fields: &Fields<'_>, is_correction: bool) -> bool {
+        self.is_undo_known(number, fields, is_correction)
+            || self.undo_of(number, fields, is_correction).is_some()
+    }
+
+    /// Whether an order has what a bust or correction says.
+    pub fn is_done(&self, undo: &super::settled::StrayUndo) -> bool {
+        let Some(order) = self.orders.get(&undo.order) else {
+            return false;
+        };
+        let fields = undo.fields.iter().map(|(tag, it)| (*tag, it.as_str()));
+        let fields: Fields<'_> = fields.collect();
+        let at = fields.get(&19).and_then(|it| now(&order.fills, it));
+        at.is_some_and(|at| {
+            let fill = &order.fills[at];
+            match undo.is_correction {
+                false => !fill.undone.is_empty(),
+                true => {
+                    let size = self.execution(order.symbol, &fields);
+                    fill.undone.is_empty() && size == Some((fill.quantity, fill.price))
+                }
+            }
+        })
     }
 
     /// The place of the fill and what it becomes; `None` when it fits none.
@@ -346,8 +377,8 @@ impl Model {
         }
     }
 
-    /// The bust of a fill of an order that is not known here.
-    pub fn stray_busted(&mut self, line: usize, fields: &Fields<'_>) {
+    /// The bust of a fill of an order that is not known here; whether the position has such a fill.
+    pub fn stray_busted(&mut self, line: usize, fields: &Fields<'_>) -> bool {
         let of = fields.get(&19).copied();
         let found = self
             .stray_fills
@@ -356,6 +387,7 @@ impl Model {
         if let Some(at) = found {
             self.settle_stray(at, false);
         }
+        found.is_some()
     }
 
     /// A bust or correction that fits no fill.

@@ -106,6 +106,14 @@ impl Model {
                 .stray_fills
                 .iter()
                 .any(|it| (it.account, it.symbol) == (account, symbol))
+            || self.stray_undos.open.iter().any(|it| {
+                let legs = it.symbol.and_then(|of| self.legs_of(of));
+                let is_symbol = match legs {
+                    Some(legs) => legs.iter().any(|leg| leg.symbol == symbol),
+                    None => it.symbol == Some(symbol),
+                };
+                it.account == Some(account) && is_symbol
+            })
     }
 
     fn set_positions(&mut self, changes: Vec<Change>) {

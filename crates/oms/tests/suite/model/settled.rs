@@ -1,7 +1,9 @@
 //! Model: breaks that an operator settles.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::breaks::Broken;
-use super::{Fate, MOST, Model};
+use super::{Fate, Fields, MOST, Model};
 
 /// A fill of an order that is not known here.
 #[derive(Clone, Debug)]
@@ -13,6 +15,47 @@ pub struct StrayFill {
     pub exec: String,
     pub quantity: i128,
     pub price: i128,
+}
+
+/// A bust or correction of a fill that is not known here.
+#[derive(Clone, Debug)]
+pub struct StrayUndo {
+    pub line: usize,
+    /// 0 for none.
+    pub order: u64,
+    pub is_correction: bool,
+    pub account: Option<usize>,
+    pub symbol: Option<usize>,
+    pub fields: BTreeMap<u32, String>,
+}
+
+/// Busts and corrections of fills that are not known here.
+#[derive(Clone, Debug, Default)]
+pub struct StrayUndos {
+    pub open: Vec<StrayUndo>,
+    /// What is settled, of today and of the day before.
+    settled: [BTreeSet<String>; 2],
+}
+
+impl StrayUndos {
+    /// A report of a line is settled, or was applied before its order was forgotten.
+    pub fn settle(&mut self, line: usize, exec: &str) {
+        self.settled[0].insert(format!("{line} {exec}"));
+    }
+
+    /// A fill of no order is taken out of the position.
+    fn take_out(&mut self, line: usize, exec: &str, leg: Option<usize>) {
+        self.settled[0].insert(format!("{line} {exec} of {leg:?}"));
+    }
+
+    pub fn begin_day(&mut self) {
+        self.settled.swap(0, 1);
+        self.settled[0].clear();
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.settled.iter().any(|it| it.contains(key))
+    }
 }
 
 /// What makes an order what its venue says.
@@ -46,7 +89,9 @@ impl Model {
     pub fn open_breaks(&self) -> Vec<(&'static str, u64)> {
         let open = self.breaks.iter().filter(|it| !it.is_settled);
         let open = open.map(|it| (it.what, it.order));
+        let undos = self.stray_undos.open.iter().map(|it| ("undo", it.order));
         open.chain(self.stray_fills.iter().map(|_| ("stray", 0)))
+            .chain(undos)
             .collect()
     }
 
@@ -54,9 +99,13 @@ impl Model {
     pub fn settle_break(&mut self, at: usize, is_venue: bool) {
         let mut open = (0..self.breaks.len()).filter(|at| !self.breaks[*at].is_settled);
         let Some(place) = open.nth(at) else {
-            let count = self.open_breaks().len() - self.stray_fills.len();
-            if at - count < self.stray_fills.len() {
-                self.settle_stray(at - count, is_venue);
+            let undos = self.stray_undos.open.len();
+            let count = self.open_breaks().len() - self.stray_fills.len() - undos;
+            let at = at - count;
+            if at < self.stray_fills.len() {
+                self.settle_stray(at, is_venue);
+            } else if at - self.stray_fills.len() < undos {
+                self.settle_undo(at - self.stray_fills.len(), is_venue);
             }
             return;
         };
@@ -85,10 +134,89 @@ impl Model {
     pub fn settle_stray(&mut self, at: usize, is_venue: bool) {
         let stray = self.stray_fills.remove(at);
         if !is_venue {
+            let leg = self.is_leg(stray.symbol).then_some(stray.symbol);
+            self.stray_undos.take_out(stray.line, &stray.exec, leg);
             let of = (stray.account, stray.symbol);
             let scopes = self.scopes(stray.line, stray.account, stray.symbol);
             let worth = stray.quantity * stray.price;
             self.trade_worth(&scopes, of, stray.side, -stray.quantity, -worth);
+        }
+    }
+
+    /// A bust or correction that belongs to no fill that is known here.
+    pub fn stray_undone(&mut self, line: usize, fields: &Fields<'_>, is_correction: bool) {
+        let exec = fields[&17];
+        let mut open = self.stray_undos.open.iter();
+        let is_listed = open.any(|it| (it.line, it.fields[&17].as_str()) == (line, exec));
+        let named = |tag: u32| fields.get(&tag).copied().unwrap_or_default();
+        let symbol = self.symbol(named(55));
+        let is_out = |leg: Option<usize>| {
+            let key = format!("{line} {} of {leg:?}", named(19));
+            self.stray_undos.has(&key)
+        };
+        let is_out = !is_correction && (is_out(None) || symbol.is_some_and(|it| is_out(Some(it))));
+        if is_listed || is_out || self.stray_undos.has(&format!("{line} {exec}")) {
+            return;
+        }
+        if !is_correction && self.stray_busted(line, fields) {
+            return;
+        }
+        let order = super::venue::numbers(fields[&11]).map_or(0, |it| it.0);
+        let is_named = named(55).is_empty() || symbol.is_some();
+        let fields = fields.iter().map(|(tag, it)| (*tag, (*it).to_owned()));
+        self.stray_undos.open.push(StrayUndo {
+            line,
+            order: if is_named { order } else { 0 },
+            is_correction,
+            account: self.account(named(1)),
+            symbol,
+            fields: fields.collect(),
+        });
+    }
+
+    fn settle_undo(&mut self, at: usize, is_venue: bool) {
+        let undo = self.stray_undos.open[at].clone();
+        let number = undo.order;
+        let told = [17, 19, 32, 31, 14, 39, 58, 60];
+        let told = told
+            .iter()
+            .filter_map(|tag| Some((*tag, undo.fields.get(tag)?.as_str())));
+        let told: Fields<'_> = told.collect();
+        if is_venue && !self.fits_by_now(&undo, &told) {
+            return;
+        }
+        self.stray_undos.open.remove(at);
+        self.stray_undos.settle(undo.line, told[&17]);
+        if is_venue {
+            self.undone(number, &told, undo.is_correction);
+            self.settle(number);
+            self.look_again(number);
+        }
+    }
+
+    /// Whether its order is here by now, and has the fill.
+    fn fits_by_now(&self, undo: &StrayUndo, told: &Fields<'_>) -> bool {
+        let Some(order) = self.orders.get(&undo.order) else {
+            return false;
+        };
+        let side = undo.fields.get(&54).map(String::as_str);
+        let is_side =
+            side.is_none_or(|it| !["1", "2", "5"].contains(&it) || it == order.side.to_string());
+        undo.symbol.is_none_or(|it| it == order.symbol)
+            && is_side
+            && self.may_report(undo.line, undo.order)
+            && self.legs_of(order.symbol).is_none()
+            && self.is_undo_that_fits(undo.order, told, undo.is_correction)
+    }
+
+    /// A bust or correction was applied: the breaks that say the same are closed.
+    pub fn close_undos(&mut self, number: u64) {
+        let (done, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.stray_undos.open)
+            .into_iter()
+            .partition(|it| it.order == number && self.is_done(it));
+        self.stray_undos.open = open;
+        for undo in done {
+            self.stray_undos.settle(undo.line, &undo.fields[&17]);
         }
     }
 

@@ -185,6 +185,7 @@ impl Model {
         self.yesterday = self.last;
         self.begin_numbers();
         self.strays.clear();
+        self.stray_undos.begin_day();
         self.used.clear();
         self.rejected.clear();
         for order in self.orders.values().filter(|order| order.is_open()) {
@@ -337,6 +338,11 @@ impl Model {
                 let of_leg = fills.into_iter();
                 let of_leg = of_leg.map(|it| super::spreads::key(&it.exec, leg.symbol));
                 self.strays.extend(of_leg);
+            }
+            if order.line != usize::MAX {
+                for fill in order.fills.iter().filter(|it| !it.undone.is_empty()) {
+                    self.stray_undos.settle(order.line, &fill.undone);
+                }
             }
             let fills = order.fills.into_iter();
             self.strays.extend(fills.map(|it| it.exec));

@@ -166,7 +166,8 @@ impl Model {
             }
             match kind {
                 Kind::Fill => self.stray(line, fields),
-                Kind::Bust => self.stray_busted(line, fields),
+                Kind::Bust => self.stray_undone(line, fields, false),
+                Kind::Correct => self.stray_undone(line, fields, true),
                 _ => {}
             }
             return;
@@ -181,7 +182,8 @@ impl Model {
         if order.is_unsent() {
             match kind {
                 Kind::Fill => self.stray(line, fields),
-                Kind::Bust => self.stray_busted(line, fields),
+                Kind::Bust => self.stray_undone(line, fields, false),
+                Kind::Correct => self.stray_undone(line, fields, true),
                 _ => {}
             }
             return;
@@ -364,6 +366,9 @@ impl Model {
             let of = (order.account, order.symbol);
             let side = (order.buys(), order.effect);
             self.stray_of(line, of, side, fields);
+        }
+        if matches!(kind, Kind::Bust | Kind::Correct) {
+            self.stray_undone(line, fields, kind == Kind::Correct);
         }
     }
 

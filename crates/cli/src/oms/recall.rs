@@ -1,0 +1,131 @@
+//! Commands for orders that have left the memory of the OMS: the order is read from the journal, and the OMS takes it
+//! into memory again before the command is repeated.
+
+use std::collections::BTreeMap;
+
+use fixwire_oms::LeftMemory;
+use fixwire_oms::history::OrderRecall;
+
+use super::answers::question;
+use super::positions::{MOST_BYTES, read_notes};
+use super::{answer, tell_command};
+use crate::failure::Failure;
+use crate::session::EngineFlags;
+
+/// Maximum number of times that one order is brought back: between two commands, it may leave memory again.
+const ATTEMPTS: usize = 3;
+
+/// Orders that were brought back for a command.
+#[derive(Debug, Default)]
+pub(super) struct Recalled {
+    attempts: BTreeMap<LeftMemory, usize>,
+}
+
+impl Recalled {
+    /// Brings the orders back that answers of the OMS name as not in memory. Returns whether the command may succeed
+    /// now: at least one order is in memory again.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be read, an order has more fills than a command can hold, or the operator may not enter
+    /// reports.
+    pub(super) fn bring<'a>(
+        &mut self,
+        at: &EngineFlags,
+        why: &str,
+        answers: impl IntoIterator<Item = &'a str>,
+    ) -> Result<bool, Failure> {
+        let mut wanted: Vec<LeftMemory> = answers
+            .into_iter()
+            .filter_map(LeftMemory::of_answer)
+            .collect();
+        wanted.sort();
+        wanted.dedup();
+        wanted.retain(|it| {
+            let attempts = self.attempts.entry(it.clone()).or_default();
+            *attempts += 1;
+            *attempts <= ATTEMPTS
+        });
+        if wanted.is_empty() {
+            return Ok(false);
+        }
+        let found = read_notes(
+            at,
+            |state| OrderRecall::new(state, &wanted),
+            OrderRecall::take,
+        );
+        let found = found.map_err(|failure| match failure {
+            Failure::Text(why) => Failure::Text(format!(
+                "{} is not in memory, and the journal cannot be read: {why}",
+                wanted[0]
+            )),
+            other => other,
+        })?;
+        let mut is_any = false;
+        for wanted in &wanted {
+            let Some(command) = found.command(wanted).map_err(Failure::Text)? else {
+                // It is unknown, or the journal begins after it has left memory.
+                self.attempts.insert(wanted.clone(), ATTEMPTS);
+                continue;
+            };
+            if command.len() > MOST_BYTES {
+                return Err(Failure::Text(format!(
+                    "{wanted} has too many fills: in a command it has {} bytes, and a command has at most \
+                     {MOST_BYTES}; change the position with fixwire oms position adjust",
+                    command.len()
+                )));
+            }
+            match answer(at, tell_command(command.to_owned(), why)) {
+                Ok(_) => is_any = true,
+                // Its parent has left memory too.
+                Err(Failure::Text(text)) if LeftMemory::of_answer(&text).is_some() => {
+                    is_any |= self.bring(at, why, [text.as_str()])?;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(is_any)
+    }
+}
+
+/// Gives a command; when it names an order that has left memory, brings the order back and gives the command again.
+pub(super) fn with_recall<T>(
+    at: &EngineFlags,
+    why: &str,
+    mut give: impl FnMut() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut recalled = Recalled::default();
+    loop {
+        match give() {
+            Err(Failure::Text(text)) => {
+                if !recalled.bring(at, why, [text.as_str()])? {
+                    return Err(Failure::Text(not_found(text)));
+                }
+            }
+            done => return done,
+        }
+    }
+}
+
+/// The answer for an order that the journal does not have either.
+pub(super) fn not_found(text: String) -> String {
+    match LeftMemory::of_answer(&text) {
+        Some(_) => format!("{text}; the journal does not have it either (JournalKeep)"),
+        None => text,
+    }
+}
+
+/// The mistakes that the OMS found in rows. Orders that have left memory are brought back first, and the rows are
+/// checked again.
+pub(super) fn checked(at: &EngineFlags, why: &str, check: &str) -> Result<String, Failure> {
+    let mut recalled = Recalled::default();
+    loop {
+        let found = answer(at, question(check))?;
+        if !recalled.bring(at, why, found.lines())? {
+            return Ok(found
+                .lines()
+                .map(|line| not_found(line.to_owned()) + "\n")
+                .collect());
+        }
+    }
+}
