@@ -89,6 +89,18 @@ impl World {
         order.unwrap()
     }
 
+    /// The venue busts a fill of an order, whose OrdStatus(39) it says.
+    fn bust_as(&mut self, order: Number, fill: u64, status: u8) {
+        let known = self.core.state().orders().get(order).unwrap();
+        let report = VenueReport {
+            exec: 900 + fill,
+            reference: Some(fill),
+            status,
+            ..about(order, known.current, ReportKind::Bust)
+        };
+        self.report(&report);
+    }
+
     /// Why a child is refused.
     fn refuses(&mut self, new: NewOrder<'_>) -> Why {
         assert_eq!(self.puts(new), None);

@@ -241,3 +241,49 @@ fn a_late_fill_counts_for_a_parent_that_has_ended() {
     assert!(world.core.state().families.is_empty());
     world.check();
 }
+
+#[test]
+fn a_parent_whose_fill_is_busted_is_cancelled_as_its_child_is() {
+    // The parent is filled by its child. The bust leaves the child cancelled, and the parent too.
+    let mut world = world();
+    let parent = world.parent(100, "100");
+    let child = world.child(parent, 100, "100");
+    let fill = world.fill(child, 100, "100");
+    assert_eq!(world.stage_of(parent), Ended(End::Filled));
+    world.bust_as(child, fill, b'4');
+    assert_eq!(world.said, ["Busted", "ParentCorrected"]);
+    for order in [child, parent] {
+        assert_eq!(world.stage_of(order), Ended(End::Cancelled));
+        assert_eq!(world.filled(order), (0, 0, 0));
+    }
+    assert_eq!(world.usage(), (0, 0));
+    world.check();
+    // The child is cancelled first, after a part of it is filled. The parent is open, and may have other children.
+    let parent = world.parent(100, "100");
+    let child = world.child(parent, 100, "100");
+    let fill = world.fill(child, 40, "100");
+    let request = world.core.state().orders().get(child).unwrap().current;
+    world.report(&about(child, request, ReportKind::End(End::Cancelled)));
+    assert_eq!(world.stage_of(child), Ended(End::Cancelled));
+    assert_eq!(world.stage_of(parent), Parent);
+    world.bust_as(child, fill, b'4');
+    assert_eq!(world.said, ["Busted", "ParentCorrected"]);
+    assert_eq!(world.stage_of(child), Ended(End::Cancelled));
+    assert_eq!(world.filled(child), (0, 0, 0));
+    assert_eq!(
+        (world.stage_of(parent), world.filled(parent)),
+        (Parent, (0, 100, 0))
+    );
+    assert_eq!(world.usage().0, 100);
+    let other = world.child(parent, 100, "100");
+    world.accept(other);
+    world.check();
+    // With its child the parent is cancelled, and has no fill any more.
+    world.cancel(parent).unwrap();
+    world.work();
+    world.confirm_cancel(other);
+    world.work();
+    assert_eq!(world.stage_of(parent), Ended(End::Cancelled));
+    assert_eq!((world.filled(parent), world.usage()), ((0, 0, 0), (0, 0)));
+    world.check();
+}
