@@ -2,6 +2,7 @@
 //! and network; beside a slow model with the same inputs; with venue reports in every order; in scenarios.
 
 mod archive;
+mod arrivals;
 mod canaries;
 mod classes;
 mod crashes;
