@@ -10,20 +10,24 @@ use siphasher::sip::SipHasher24;
 use fixwire_protocol::{Decimal, OperatorCommand, OperatorRight, Permission};
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::venue::VenueReport;
+use crate::decide::venue::strays::undo_name;
+use crate::decide::venue::undo::undo_report;
 use crate::desk::history::recall::RecallCommand;
 use crate::desk::positions;
-use crate::state::event::{LimitEvent, OrderEvent, StrayEvent};
+use crate::state::event::{BreakEvent, LimitEvent, OrderEvent, StrayEvent};
 use crate::state::filter::OrderFilter;
+use crate::state::orders::strays::StrayUndo;
 use crate::state::show::scope_name;
 use crate::values::ids::InstrumentNo;
 use crate::values::limits::RiskControl;
 use crate::values::scope::Scope;
 use crate::values::show::counted;
-use crate::values::show::figure;
+use crate::values::show::{figure, text};
 use crate::values::units::scaled;
 use crate::values::value::{Price, PriceField, Text, Trading};
 use crate::values::verbs::{By, COMMANDS, CommandVerb, OperatorVerb};
-use crate::values::words::{MARKETS, Words, cut, limit_value};
+use crate::values::words::{MARKETS, Words, cut, limit_value, no_order};
 
 /// Carries out a command; returns a text that says what was done.
 ///
@@ -84,7 +88,7 @@ pub fn carry_out(
         CommandVerb::Recall => return recall(core, at, &words, by, sink),
         CommandVerb::Rerun => return core.rerun(at, &words, by, sink),
         CommandVerb::Accept => return core.accept_break(at, words.get("break"), by, sink),
-        CommandVerb::Settle => return core.settle_break(at, &words, by, sink),
+        CommandVerb::Settle => return settle_any_break(core, at, &words, by, sink),
         CommandVerb::Roll => return core.roll(at, &words, by, sink),
         CommandVerb::Position => return positions::set_position(core, at, words.rest, by, sink),
         CommandVerb::Load => return positions::load_positions(core, at, words.rest, by, sink),
@@ -212,6 +216,129 @@ fn recall(
     core.emit(at, &event, sink);
     core.forget(at, sink);
     Ok(format!("order {}: in memory again", asked.order))
+}
+
+/// Settles a break with a venue. A bust or correction that was of no order in memory may be of one by now.
+fn settle_any_break(
+    core: &mut Core,
+    at: i64,
+    words: &Words<'_>,
+    by: By<'_>,
+    sink: &mut impl Sink,
+) -> Result<String, String> {
+    let number = words.get("break").parse::<u64>().unwrap_or(0);
+    let undo = core.state().strays.undos.get(&number).cloned();
+    match (undo, words.has("venue"), words.has("ours")) {
+        (Some(undo), true, false) => settle_stray_undo(core, at, number, &undo, true, by, sink),
+        (Some(undo), false, true) => settle_stray_undo(core, at, number, &undo, false, by, sink),
+        _ => core.settle_break(at, words, by, sink),
+    }
+}
+
+const OURS: &str = "settle it with ours, and change the position with fixwire oms position adjust";
+
+/// Settles a bust or correction of a fill that was not in memory. As the venue's it is applied to its order, which
+/// must be in memory by now.
+fn settle_stray_undo(
+    core: &mut Core,
+    at: i64,
+    number: u64,
+    undo: &StrayUndo,
+    venue: bool,
+    By { who, why }: By<'_>,
+    sink: &mut impl Sink,
+) -> Result<String, String> {
+    let report = match venue {
+        true => Some(report_again(core, undo)?),
+        false => None,
+    };
+    if let Some(report) = &report {
+        if undo.is_correction
+            && let Some(order) = core.state().orders().get(undo.order)
+        {
+            core.widen(at, order.instrument, report.last_price, sink);
+        }
+        fits_now(core, undo, report)?;
+    }
+    if !core.is_second_settle(undo.asked_by.as_ref(), who, venue)? {
+        let event = OrderEvent::Break(BreakEvent::SettleAsked {
+            number,
+            venue,
+            who,
+            why,
+        });
+        core.emit(at, &event, sink);
+        return Ok(format!(
+            "break {number}: requested; another operator must settle it the same way"
+        ));
+    }
+    let event = OrderEvent::Break(BreakEvent::BreakSettled {
+        number,
+        venue,
+        who,
+        why,
+    });
+    core.emit(at, &event, sink);
+    let Some(report) = report else {
+        return Ok(format!("break {number}: settled: nothing is changed"));
+    };
+    core.undone(at, &report, undo.is_correction, sink);
+    core.settle(at, undo.order, sink);
+    core.work.look_again(&core.state, undo.order);
+    core.forget(at, sink);
+    Ok(format!(
+        "break {number}: settled: the {} is applied to order {}",
+        undo_name(undo.is_correction),
+        undo.order
+    ))
+}
+
+/// The report of a bust or correction, for its order. An error says why it cannot be applied.
+fn report_again<'a>(core: &Core, undo: &'a StrayUndo) -> Result<VenueReport<'a>, String> {
+    let number = undo.order;
+    if number == 0 {
+        return Err(format!(
+            "ClOrdID(11) or Symbol(55) of the report is unknown: {OURS}"
+        ));
+    }
+    let state = core.state();
+    let order = state.orders().get(number);
+    let order = order.ok_or_else(|| format!("{}; {OURS}", no_order(number)))?;
+    let is_its = undo.instrument.is_none_or(|it| it == order.instrument)
+        && undo.side.is_none_or(|it| it == order.side)
+        && core.may_report(undo.line, order);
+    if !is_its {
+        return Err(format!(
+            "order {number} has another Symbol(55), Side(54) or line than the report: {OURS}"
+        ));
+    }
+    if state.legs(order.instrument).is_some() {
+        return Err(format!("order {number} is of a spread: {OURS}"));
+    }
+    let report = VenueReport {
+        exec: undo.exec,
+        last_quantity: undo.quantity,
+        last_price: undo.price,
+        filled: undo.filled,
+        reference: Some(undo.of),
+        status: undo.status,
+        at: undo.at,
+        text: undo.text.bytes(),
+        ..undo_report(undo.line, order, undo.is_correction)
+    };
+    Ok(report)
+}
+
+/// Refuses a report that fits no fill of its order.
+fn fits_now(core: &Core, undo: &StrayUndo, report: &VenueReport<'_>) -> Result<(), String> {
+    let number = undo.order;
+    if core.is_repeated(number, report) {
+        return Ok(());
+    }
+    let fill = text(undo.fill.bytes());
+    let fits = core.undo_of(number, report, undo.is_correction);
+    fits.map(|_| ())
+        .map_err(|what| format!("fill {fill} of order {number}: {what}: {OURS}"))
 }
 
 /// Maximum number of limits that one command sets.

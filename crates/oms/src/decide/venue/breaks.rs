@@ -52,9 +52,6 @@ impl Core {
                 sink,
             );
         }
-        if let Some(undo) = self.state.strays.undos.get(&number).cloned() {
-            return self.settle_stray_undo(at, number, &undo, venue, By { who, why }, sink);
-        }
         let breaks = &self.state.breaks;
         let Some(found) = breaks.get(number).cloned() else {
             return Err(match self.state.copies.breaks().contains_key(&number) {

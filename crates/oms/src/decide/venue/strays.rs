@@ -4,13 +4,11 @@
 //! A bust or correction of a fill that is not in memory changes nothing and is a break too. Its order may have left
 //! memory: when it is back, the break can be settled as the venue's, or is closed by the same bust by hand.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::undo::undo_report;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport, short};
 use crate::state::OmsState;
 use crate::state::event::{BreakEvent, OrderEvent, StrayEvent};
@@ -20,8 +18,6 @@ use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::show::{price, text};
 use crate::values::units::scaled;
 use crate::values::value::{Effect, Number, Side};
-use crate::values::verbs::By;
-use crate::values::words::no_order;
 
 /// What a fill of an unknown order traded, and for which account.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +28,6 @@ pub(crate) struct StrayTrade {
     /// `None` when the report has no PositionEffect(77): the fill closes the opposite position first.
     pub effect: Option<Effect>,
 }
-
-const OURS: &str = "settle it with ours, and change the position with fixwire oms position adjust";
 
 /// The stray that a bust cancels.
 fn stray_of(state: &OmsState, report: &VenueReport<'_>) -> Option<u64> {
@@ -59,7 +53,8 @@ fn is_settled(state: &OmsState, report: &VenueReport<'_>) -> bool {
         })
 }
 
-fn undo_name(is_correction: bool) -> &'static str {
+/// What a report that takes a fill back is called.
+pub(crate) fn undo_name(is_correction: bool) -> &'static str {
     match is_correction {
         true => "correction",
         false => "bust",
@@ -170,110 +165,6 @@ impl Core {
             });
             self.emit(at, &event, sink);
         }
-    }
-
-    /// Settles a bust or correction of a fill that was not in memory. As the venue's it is applied to its order, which
-    /// must be in memory by now.
-    pub(crate) fn settle_stray_undo(
-        &mut self,
-        at: i64,
-        number: u64,
-        undo: &StrayUndo,
-        venue: bool,
-        By { who, why }: By<'_>,
-        sink: &mut impl Sink,
-    ) -> Result<String, String> {
-        let report = match venue {
-            true => Some(self.report_again(undo)?),
-            false => None,
-        };
-        if let Some(report) = &report {
-            if undo.is_correction
-                && let Some(order) = self.state().orders().get(undo.order)
-            {
-                self.widen(at, order.instrument, report.last_price, sink);
-            }
-            self.fits_now(undo, report)?;
-        }
-        if !self.is_second_settle(undo.asked_by.as_ref(), who, venue)? {
-            let event = OrderEvent::Break(BreakEvent::SettleAsked {
-                number,
-                venue,
-                who,
-                why,
-            });
-            self.emit(at, &event, sink);
-            return Ok(format!(
-                "break {number}: requested; another operator must settle it the same way"
-            ));
-        }
-        let event = OrderEvent::Break(BreakEvent::BreakSettled {
-            number,
-            venue,
-            who,
-            why,
-        });
-        self.emit(at, &event, sink);
-        let Some(report) = report else {
-            return Ok(format!("break {number}: settled: nothing is changed"));
-        };
-        self.undone(at, &report, undo.is_correction, sink);
-        self.settle(at, undo.order, sink);
-        self.work.look_again(&self.state, undo.order);
-        self.forget(at, sink);
-        Ok(format!(
-            "break {number}: settled: the {} is applied to order {}",
-            undo_name(undo.is_correction),
-            undo.order
-        ))
-    }
-
-    /// The report of a bust or correction, for its order. An error says why it cannot be applied.
-    fn report_again<'a>(&self, undo: &'a StrayUndo) -> Result<VenueReport<'a>, String> {
-        let number = undo.order;
-        if number == 0 {
-            return Err(format!(
-                "ClOrdID(11) or Symbol(55) of the report is unknown: {OURS}"
-            ));
-        }
-        let state = self.state();
-        let order = state.orders().get(number);
-        let order = order.ok_or_else(|| format!("{}; {OURS}", no_order(number)))?;
-        let is_its = undo.instrument.is_none_or(|it| it == order.instrument)
-            && undo.side.is_none_or(|it| it == order.side)
-            && self.may_report(undo.line, order);
-        if !is_its {
-            return Err(format!(
-                "order {number} has another Symbol(55), Side(54) or line than the report: {OURS}"
-            ));
-        }
-        if state.legs(order.instrument).is_some() {
-            return Err(format!("order {number} is of a spread: {OURS}"));
-        }
-        let report = VenueReport {
-            exec: undo.exec,
-            last_quantity: undo.quantity,
-            last_price: undo.price,
-            filled: undo.filled,
-            reference: Some(undo.of),
-            status: undo.status,
-            at: undo.at,
-            text: undo.text.bytes(),
-            ..undo_report(undo.line, order, undo.is_correction)
-        };
-        Ok(report)
-    }
-
-    /// Refuses a report that fits no fill of its order.
-    fn fits_now(&self, undo: &StrayUndo, report: &VenueReport<'_>) -> Result<(), String> {
-        let number = undo.order;
-        if self.is_repeated(number, report) {
-            return Ok(());
-        }
-        let fill = text(undo.fill.bytes());
-        let fits = self.undo_of(number, report, undo.is_correction);
-        fits.map(|_| ())
-            .map_err(|what| format!("fill {fill} of order {number}: {what}: {OURS}"))
     }
 
     /// Adds the lines for busts and corrections of fills that are not in memory to the answer of `oms breaks`.
