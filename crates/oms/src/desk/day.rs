@@ -145,17 +145,20 @@ impl DayReport {
     #[must_use = "the rows belong into the tables"]
     pub fn finish(mut self) -> impl Iterator<Item = DayTableRow> {
         self.keep_all();
-        let (positions, limits) = (self.positions(), self.limits());
+        let standing = self.standing_rows();
         let rejected = self.rejected.take().into_iter();
         let orders = self.orders.into_values().filter_map(|order| order.row);
-        rejected
-            .chain(orders.map(DayTableRow::of(DayTable::Orders)))
-            .chain(
-                positions
-                    .into_iter()
-                    .map(DayTableRow::of(DayTable::Positions)),
-            )
-            .chain(limits.into_iter().map(DayTableRow::of(DayTable::Limits)))
+        let orders = orders.map(DayTableRow::of(DayTable::Orders));
+        rejected.chain(orders).chain(standing)
+    }
+
+    /// The rows of all positions and limits in the present state.
+    fn standing_rows(&self) -> Vec<DayTableRow> {
+        let positions = self.positions().into_iter();
+        let positions = positions.map(DayTableRow::of(DayTable::Positions));
+        let limits = self.limits().into_iter();
+        let limits = limits.map(DayTableRow::of(DayTable::Limits));
+        positions.chain(limits).collect()
     }
 
     /// Finishes the rows of all orders of the day that are in memory.

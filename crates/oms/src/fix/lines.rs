@@ -388,7 +388,6 @@ fn report_with<'a>(
         how @ (b'3' | b'4' | b'C') => ReportKind::End(End::of(how)?),
         _ => ReportKind::Other,
     };
-    let is_undone = matches!(kind, ReportKind::Bust | ReportKind::Correct);
     Some(VenueReport {
         line,
         id: VenueId::parse(text_id).unwrap_or_default(),
@@ -402,7 +401,8 @@ fn report_with<'a>(
         filled,
         leaves: decimal(tag::LEAVES_QTY),
         average: decimal(tag::AVG_PX),
-        reference: is_undone
+        reference: kind
+            .is_undo()
             .then(|| message.get(tag::EXEC_REF_ID))
             .flatten()
             .map(|id| SipHasher13::new().hash(id)),

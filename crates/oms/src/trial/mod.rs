@@ -114,11 +114,17 @@ impl OmsTrial {
         }
     }
 
+    /// Whether messages of this MsgType(35) have no effect on the trial, because their session is a line.
+    #[must_use]
+    pub fn ignores(&self, session: SessionId, msg_type: &[u8]) -> bool {
+        self.oms.line(session).is_some() && !matches!(msg_type, b"W" | b"X")
+    }
+
     /// Plays a message that a client, or a session with market prices, sent at time `at`. If `at` is before the last
     /// time, the last time counts. From a line, only prices are played, because the reports to the clients already show
     /// what the venue did.
     pub fn received(&mut self, at: Timestamp, from: SessionId, message: &Message<'_>) {
-        if self.oms.line(from).is_some() && !matches!(message.msg_type(), b"W" | b"X") {
+        if self.ignores(from, message.msg_type()) {
             return;
         }
         let now = self.pass(at);
@@ -137,9 +143,12 @@ impl OmsTrial {
         };
         let get = |tag| message.get(tag).unwrap_or_default();
         let (id, original) = (get(tag::CL_ORD_ID), get(tag::ORIG_CL_ORD_ID));
-        let order = self.requests.order_of(session, original);
-        let is_recorded = self.requests.find(session, original).is_some();
-        if let Some(opening) = self.opening.as_mut().filter(|_| !is_recorded) {
+        let recorded = match original {
+            [] => None,
+            _ => self.requests.find(session, original),
+        };
+        let order = recorded.and_then(|it| self.requests.order(it));
+        if let Some(opening) = self.opening.as_mut().filter(|_| recorded.is_none()) {
             let name = self.oms.state().sessions().name(session);
             if kind.is_some() && opening.has_order(name, original, id) {
                 return self
@@ -330,13 +339,14 @@ impl OmsTrial {
                         .extend(order.filter(|it| self.waiting.contains_key(it)));
                     false
                 }
-                b"8" => [tag::EXEC_TYPE, tag::ORD_STATUS]
-                    .into_iter()
-                    .any(|it| value(it) == Some(b"8")),
+                _ if self.reads_answer => false,
+                b"8" => each_field(body).any(|field| {
+                    matches!(field.tag, tag::EXEC_TYPE | tag::ORD_STATUS) && field.value == b"8"
+                }),
                 b"9" => true,
                 _ => false,
             };
-            if !rejects || self.reads_answer {
+            if !rejects {
                 continue;
             }
             let id = value(tag::CL_ORD_ID).unwrap_or_default();

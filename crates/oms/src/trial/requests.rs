@@ -132,11 +132,7 @@ impl Requests {
         RequestAt(place)
     }
 
-    /// The number in the trial of the order that had a ClOrdID(11).
-    pub fn order_of(&self, session: SessionNo, id: &[u8]) -> Option<Number> {
-        self.order(self.find(session, id)?)
-    }
-
+    /// The number in the trial of a request's order.
     pub fn order(&self, at: RequestAt) -> Option<Number> {
         self.all[at.0].order
     }

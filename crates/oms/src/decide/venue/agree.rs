@@ -267,7 +267,7 @@ impl Core {
         };
         let is_end = matches!(report.kind, ReportKind::End(_));
         // Fills may arrive in any order, but these kinds of reports give the present CumQty(14).
-        let is_now = is_status || matches!(report.kind, ReportKind::Bust | ReportKind::Correct);
+        let is_now = is_status || report.kind.is_undo();
         // A final state that waits for missing fills has a timer of its own.
         let is_missing = cum > filled && !(is_end && waits);
         let is_surplus = cum < filled && (is_status || is_end);
@@ -415,7 +415,7 @@ impl Core {
                 self.agreed(at, number, BreakKind::Status, sink);
             } else if is_open_status(report.status)
                 // An order of a former day stays closed, whatever OrdStatus(39) its bust has.
-                && !(is_undo(report.kind) && is_of_former_day(self.state(), number))
+                && !(report.kind.is_undo() && is_of_former_day(self.state(), number))
             {
                 let left = order.quantity.saturating_sub(cum);
                 let leaves = self.state().units(order.instrument, report.leaves);
@@ -620,11 +620,7 @@ pub(crate) fn is_open_status(status: u8) -> bool {
 }
 
 fn is_of_fill(kind: ReportKind) -> bool {
-    kind == ReportKind::Fill || is_undo(kind)
-}
-
-fn is_undo(kind: ReportKind) -> bool {
-    matches!(kind, ReportKind::Bust | ReportKind::Correct)
+    kind == ReportKind::Fill || kind.is_undo()
 }
 
 /// Cuts a text to the length that an event can hold.

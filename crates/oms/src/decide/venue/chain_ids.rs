@@ -2,7 +2,7 @@
 //! venue's report without a ClOrdID of the OMS names the order by OrigClOrdID(41) or OrderID(37).
 
 use crate::decide::core::{Change, Core, Sink};
-use crate::decide::venue::{ReportKind, VenueId, VenueReport, short};
+use crate::decide::venue::{VenueId, VenueReport, short};
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
@@ -78,8 +78,7 @@ impl Core {
     /// correction may be of a closed order, which has the fill that it names.
     fn order_of_venue_id(&self, report: &VenueReport<'_>) -> Option<VenueId> {
         let orders = self.state.orders();
-        let is_undo = matches!(report.kind, ReportKind::Bust | ReportKind::Correct);
-        let of = report.reference.filter(|_| is_undo);
+        let of = report.reference.filter(|_| report.kind.is_undo());
         let fits = |number: Number| {
             let order = orders.get(number);
             order.is_some_and(|order| {

@@ -144,8 +144,7 @@ impl<'a> Entry<'a> {
 
     /// The bust or correction; `None` for another report.
     fn as_undo(&self) -> Option<UndoByHand<'a>> {
-        let is_undo = matches!(self.kind, ReportKind::Bust | ReportKind::Correct);
-        is_undo.then(|| UndoByHand {
+        self.kind.is_undo().then(|| UndoByHand {
             order: self.order,
             name: self.of,
             exec: SipHasher13::new().hash(self.of.as_bytes()),

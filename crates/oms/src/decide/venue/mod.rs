@@ -134,6 +134,13 @@ pub enum ReportKind {
     Other,
 }
 
+impl ReportKind {
+    /// Whether a report of this kind cancels or corrects a trade.
+    pub fn is_undo(self) -> bool {
+        matches!(self, Self::Bust | Self::Correct)
+    }
+}
+
 /// Result of applying a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ReportOutcome {

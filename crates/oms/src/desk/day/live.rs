@@ -85,13 +85,7 @@ impl DayReport {
     pub fn end_day(&mut self) -> Vec<DayTableRow> {
         self.note_all();
         let mut rows = self.changed();
-        let (positions, limits) = (self.positions(), self.limits());
-        rows.extend(
-            positions
-                .into_iter()
-                .map(DayTableRow::of(DayTable::Positions)),
-        );
-        rows.extend(limits.into_iter().map(DayTableRow::of(DayTable::Limits)));
+        rows.extend(self.standing_rows());
         self.rejected = None;
         self.has_begun = false;
         self.orders = BTreeMap::new();
