@@ -13,6 +13,12 @@ const OUTGOING: [&str; 9] = [
     "<out>", "[out]", " out ", "outgoing", "sent", "sending", "outbound", "-->", ">>",
 ];
 
+/// The first bytes of these words.
+const FIRST: &[u8] = b"<[ iros->";
+/// Maximum length of a prefix. In a log line only a few words precede the message; a longer text is not from a log
+/// line.
+const LONGEST: usize = 256;
+
 /// The time in a prefix, for example `20260821-13:30:00.123 : `; `None` when it has no time.
 pub(crate) fn moment(prefix: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     let prefix = prefix.trim_ascii_start();
@@ -118,17 +124,26 @@ fn digits(text: &mut &[u8], len: usize) -> Option<i64> {
 
 /// The direction that a prefix states; `None` when none of its words states one.
 pub(crate) fn direction(prefix: &[u8]) -> Option<Direction> {
-    // In a log line only a few words precede the message. A longer text is not from a log line.
-    if prefix.is_empty() || prefix.len() > 256 {
+    if prefix.is_empty() || prefix.len() > LONGEST {
         return None;
     }
-    let text = prefix.to_ascii_lowercase();
-    let has = |words: &[&str]| {
-        words
-            .iter()
-            .any(|word| memchr::memmem::find(&text, word.as_bytes()).is_some())
+    let mut text = [0; LONGEST];
+    let text = &mut text[..prefix.len()];
+    text.copy_from_slice(prefix);
+    text.make_ascii_lowercase();
+    // A search that is prepared for each word would take longer than the text.
+    let has = |words: &[&str], at: usize| {
+        let starts = |word: &&str| text[at..].starts_with(word.as_bytes());
+        words.iter().any(starts)
     };
-    match (has(&INCOMING), has(&OUTGOING)) {
+    let (mut comes, mut goes) = (false, false);
+    for (at, byte) in text.iter().enumerate() {
+        if FIRST.contains(byte) {
+            comes = comes || has(&INCOMING, at);
+            goes = goes || has(&OUTGOING, at);
+        }
+    }
+    match (comes, goes) {
         (true, false) => Some(Direction::In),
         (false, true) => Some(Direction::Out),
         _ => None,
@@ -173,6 +188,25 @@ mod tests {
             "2026-08/21 13:30:00 ",
         ] {
             assert_eq!(at(prefix), None, "{prefix}");
+        }
+    }
+
+    #[test]
+    fn every_word_of_a_direction_is_found_at_each_place() {
+        for (words, expected) in [(INCOMING, Direction::In), (OUTGOING, Direction::Out)] {
+            for word in words {
+                let upper = word.to_ascii_uppercase();
+                for prefix in [
+                    format!("{word}x"),
+                    format!("1234: {upper}"),
+                    format!("7{word}7"),
+                ] {
+                    assert_eq!(direction(prefix.as_bytes()), Some(expected), "{prefix}");
+                }
+                let longest = format!("{}{word}", "7".repeat(LONGEST - word.len()));
+                assert_eq!(direction(longest.as_bytes()), Some(expected), "{word}");
+                assert_eq!(direction(format!("7{longest}").as_bytes()), None, "{word}");
+            }
         }
     }
 

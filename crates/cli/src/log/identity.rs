@@ -1,7 +1,7 @@
 //! Finds the session of a settings file to which a message of a log belongs, by the message's CompIDs.
 
 use fixwire::settings::{Id, SessionSettings};
-use fixwire_protocol::{Message, SessionId, Tag, tag};
+use fixwire_protocol::{Message, SOH, SessionId, Tag, tag};
 
 /// The CompIDs, SubIDs and LocationIDs in messages from a session's peer.
 pub struct SessionIdentity {
@@ -32,6 +32,9 @@ const TARGET: [Tag; 3] = [
     tag::TARGET_LOCATION_ID,
 ];
 
+/// Number of fields at the beginning of a message that have BeginString(8), MsgType(35) and the CompIDs.
+const HEAD: usize = 10;
+
 impl SessionIdentity {
     pub fn of(session: &SessionSettings) -> Self {
         let text = |id| session.text(id).unwrap_or_default().as_bytes().to_vec();
@@ -50,6 +53,9 @@ impl SessionIdentity {
         sender: &[Vec<u8>; 3],
         target: &[Vec<u8>; 3],
     ) -> Option<usize> {
+        if message.begin_string() != self.begin_string {
+            return None;
+        }
         let get = |tag| message.get(tag).unwrap_or_default();
         let named = SENDER.iter().zip(sender).chain(TARGET.iter().zip(target));
         let mut shared = 0;
@@ -63,8 +69,50 @@ impl SessionIdentity {
             }
             shared += 1;
         }
-        (message.begin_string() == self.begin_string).then_some(shared)
+        Some(shared)
     }
+
+    /// Whether BeginString(8) and the CompIDs of the session's messages are these, in either direction.
+    fn has_ends(&self, begin_string: &[u8], ids: [&[u8]; 2]) -> bool {
+        let [sender, target] = ids;
+        let (peer, own) = (&self.peer[0], &self.own[0]);
+        self.begin_string == begin_string
+            && (peer == sender && own == target || own == sender && peer == target)
+    }
+
+    /// Whether SubIDs or LocationIDs belong to the session's identity.
+    fn has_sub_ids(&self) -> bool {
+        let mut sub_ids = self.peer[1..].iter().chain(&self.own[1..]);
+        sub_ids.any(|id| !id.is_empty())
+    }
+}
+
+/// Whether a condition on the session and MsgType(35) holds for every session that a message may belong to by its
+/// BeginString(8) and CompIDs; the message is not decoded. False when no session has these CompIDs, when a session also
+/// has SubIDs, and when the fields are not at the beginning of the message.
+pub fn holds_for_sender(
+    sessions: &[SessionIdentity],
+    message: &[u8],
+    holds: impl Fn(SessionId, &[u8]) -> bool,
+) -> bool {
+    let mut found = [None; 4];
+    // The CompIDs follow BeginString(8), BodyLength(9) and MsgType(35), mostly before SendingTime(52).
+    for field in message.split(|byte| *byte == SOH).take(HEAD) {
+        let prefixes: [&[u8]; 4] = [b"8=", b"35=", b"49=", b"56="];
+        for (prefix, value) in prefixes.iter().zip(&mut found) {
+            *value = value.or_else(|| field.strip_prefix(*prefix));
+        }
+        if found.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    let [Some(begin), Some(msg_type), Some(sender), Some(target)] = found else {
+        return false;
+    };
+    let numbered = (0..).map(SessionId).zip(sessions);
+    let mut fitting = numbered.filter(|(_, it)| it.has_ends(begin, [sender, target]));
+    let is_known = fitting.clone().next().is_some();
+    is_known && fitting.all(|(at, it)| !it.has_sub_ids() && holds(at, msg_type))
 }
 
 /// The session of a message, and the side that sent it.

@@ -24,7 +24,8 @@ use crate::teller::now;
 ///
 /// Settings that an OMS does not support; without such settings, every error in the OMS's tables and files.
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
-    let (rules, sessions, lines) = parts(source, settings)?;
+    let (mut rules, sessions, lines) = parts(source, settings)?;
+    rules.build = build();
     let random = || u128::from(RandomState::new().hash_one(()));
     let key = random() << 64 | random();
     #[cfg(feature = "canary")]
@@ -93,7 +94,7 @@ fn ids(session: &SessionSettings) -> Vec<(Tag, String)> {
         .collect()
 }
 
-/// The checked settings of an OMS, and its lines over TMP.
+/// The checked settings of an OMS without the [`build`], and its lines over TMP.
 ///
 /// # Errors
 ///
@@ -115,7 +116,6 @@ pub fn read(
             return Err(found(source, settings, &errors));
         }
     }
-    rules.build = build();
     let lines = settings.tmp_lines()?.into_iter();
     let lines = lines.map(|(name, settings)| OmsTmpLine { name, settings });
     let lines: Vec<OmsTmpLine> = lines.collect();
@@ -146,7 +146,7 @@ pub fn found(source: &Source, settings: &Settings, errors: &[Diagnostic]) -> Loa
 }
 
 /// Version and hash of this program; the journal records a change.
-fn build() -> String {
+pub fn build() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let program = std::env::current_exe().and_then(std::fs::read);
     let Ok(program) = program else {

@@ -21,7 +21,7 @@ use fixwire_protocol::readable::Escaped;
 use serde_json::json;
 
 use super::at::day_began;
-use super::load::{found, listener, read};
+use super::load::{build, found, listener, read};
 use super::trial::Tried;
 use super::{json, mistakes, table};
 use crate::failure::Failure;
@@ -234,7 +234,8 @@ impl SettingsReloader {
     /// The settings that the files have now. `source` is the text in force or a new text.
     fn read(&self, in_force: &InForce, source: &Source) -> Result<RiskRules, LoadError> {
         let settings = self.reading.of_file(source)?;
-        let (rules, _) = read(source, &settings)?;
+        let (mut rules, _) = read(source, &settings)?;
+        rules.build = build();
         let errors = fixwire_oms::load::restart_needed(&in_force.source.text, &source.text);
         if !errors.is_empty() {
             return Err(found(source, &settings, &errors));

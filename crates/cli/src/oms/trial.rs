@@ -19,7 +19,7 @@ use super::answers::table;
 use super::at::{MomentArg, known_from, read_moment, state_at};
 use super::load;
 use crate::failure::{self, Failure, tell};
-use crate::log::identity::{Sender, SessionIdentity, sender};
+use crate::log::identity::{Sender, SessionIdentity, holds_for_sender, sender};
 use crate::log::{moment, tell_left_out};
 use crate::reading::Reading;
 use crate::teller::now;
@@ -212,18 +212,24 @@ impl Playing {
         };
         let mut reader = LogReader::open(paths, options).map_err(Failure::Text)?;
         while let LogStep::Message(entry) = reader.next_step() {
-            let is_journal = matches!(entry.place, LogPlace::Journal { .. });
             // A queued message is played where the journal has it as dequeued. A message that was sent again is not
             // played.
-            let is_played = match entry.direction() {
-                Some(Direction::In) => matches!(entry.mark, "" | "dequeued"),
-                _ => entry.mark.is_empty(),
-            };
-            if !is_journal || is_played {
+            let is_journal = matches!(entry.place, LogPlace::Journal { .. });
+            let is_played = !is_journal
+                || entry.mark.is_empty()
+                || entry.mark == "dequeued" && entry.direction() == Some(Direction::In);
+            if is_played && !self.is_ignored(entry.bytes) {
                 self.play(&entry);
             }
         }
         Ok(tell_left_out(&reader.take_left_out()))
+    }
+
+    /// Whether a message is one of a line that the trial ignores, which needs no decoding.
+    fn is_ignored(&self, message: &[u8]) -> bool {
+        holds_for_sender(&self.sessions, message, |session, msg_type| {
+            self.trial.ignores(session, msg_type)
+        })
     }
 
     fn play(&mut self, entry: &LogEntry<'_>) {
