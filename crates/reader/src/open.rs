@@ -128,7 +128,7 @@ pub(crate) fn open(
     let has_plan = plan.is_some();
     let opened = open_here(path, options, mode, (plan, left_out))?;
     // A source is read in this thread if it needs journal records or index blocks.
-    let is_plain = !options.follow && !options.dequeued && !has_plan;
+    let is_plain = !options.follow && !options.records && !has_plan;
     let is_searched = mode.alone && options.needle.is_some() && opened.kind == "text";
     if !mode.ahead || !is_plain || is_searched || size(path) < AHEAD {
         return Ok(opened);

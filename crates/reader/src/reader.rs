@@ -34,6 +34,9 @@ pub struct ReadOptions {
     /// Whether journal messages that were held because of a gap are returned a second time when the session processes
     /// them, with the mark `dequeued`.
     pub dequeued: bool,
+    /// Whether the lives of orders are followed through the records of a journal. If so, no other thread reads the
+    /// journal ahead.
+    pub records: bool,
     /// Bytes that every wanted message contains, whatever its separator: `11=A1`. With a single plain text, messages
     /// without these bytes may be skipped, and lines without a message are not counted.
     pub needle: Option<Vec<u8>>,
@@ -47,6 +50,7 @@ impl Default for ReadOptions {
             shifts: Vec::new(),
             follow: false,
             dequeued: false,
+            records: false,
             needle: None,
         }
     }

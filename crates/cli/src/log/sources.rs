@@ -52,6 +52,7 @@ impl Sources {
     pub fn open_order(&self, blocks: &BlockChoice) -> Result<LogReader, Failure> {
         let options = ReadOptions {
             dequeued: true,
+            records: true,
             ..self.options(false)
         };
         LogReader::open_blocks(&self.paths, options, blocks.clone()).map_err(Failure::Text)
@@ -65,6 +66,7 @@ impl Sources {
             shifts: self.shift.clone(),
             follow,
             dequeued: false,
+            records: false,
             needle: None,
         }
     }

@@ -32,6 +32,7 @@ fn found(folder: &Path, id: &str) -> Vec<Vec<String>> {
     let mut search = OrderSearch::new(id);
     let options = ReadOptions {
         dequeued: true,
+        records: true,
         ..ReadOptions::default()
     };
     loop {
