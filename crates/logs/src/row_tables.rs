@@ -64,8 +64,6 @@ pub enum RowKind {
     Whole,
     /// `numeric`
     Decimal,
-    /// `date`
-    Date,
     /// A time in nanoseconds since 1970. It has two columns: `NAME`, `timestamptz` with the microseconds, and `NAME_ns`,
     /// `bigint` with the nanoseconds.
     Time,

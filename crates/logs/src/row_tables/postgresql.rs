@@ -7,7 +7,7 @@ use fixwire_engine::log::LogError;
 
 use super::{RowChange, RowColumn, RowDay, RowFault, RowKind, RowPosition, RowSettings, RowTable};
 use crate::sql::names::check_table;
-use crate::sql::postgresql::{DatabaseUse, reason, shown};
+use crate::sql::postgresql::{DatabaseUse, create_missing, reason, shown};
 
 /// The table with the positions, after the prefix.
 const POSITION: &str = "position";
@@ -124,12 +124,9 @@ impl RowDatabase {
         };
         let mut change = client.transaction()?;
         self.check_version(&mut change)?;
-        let creates = self
-            .tables
-            .iter()
-            .map(|it| (&it.name[..], create(&self.prefix, it)));
-        for (name, create) in creates {
-            self.create(&mut change, name, &create)?;
+        for table in &self.tables {
+            let name = format!("{}{}", self.prefix, table.name);
+            create_missing(&mut change, &name, &create(&self.prefix, table))?;
         }
         let select = format!(
             "SELECT position, event, event_hash, to_char(day, 'YYYYMMDD')::integer, first_event \
@@ -171,7 +168,7 @@ impl RowDatabase {
              position bigint NOT NULL, event bigint NOT NULL, event_hash text NOT NULL, day date, \
              first_event bigint, written timestamptz NOT NULL)"
         );
-        self.create(change, POSITION, &create)?;
+        create_missing(change, &table, &create)?;
         let others =
             format!("SELECT schema_version FROM {table} WHERE schema_version <> $1 LIMIT 1");
         match change.query_opt(&others, &[&self.version])? {
@@ -185,21 +182,6 @@ impl RowDatabase {
                 ))))
             }
         }
-    }
-
-    /// Creates a table if it is missing: a user who may write a table may lack the right to create it.
-    fn create(
-        &self,
-        change: &mut Transaction<'_>,
-        name: &str,
-        create: &str,
-    ) -> Result<(), RowFault> {
-        let name = format!("{}{name}", self.prefix);
-        let exists = change.query_one("SELECT to_regclass($1) IS NOT NULL", &[&name])?;
-        if !exists.get::<_, bool>(0) {
-            change.batch_execute(create)?;
-        }
-        Ok(())
     }
 
     fn try_write(&mut self, store: &str, change: &RowChange) -> Result<(), RowFault> {
@@ -295,7 +277,6 @@ fn stored(column: &RowColumn) -> Vec<(String, &'static str)> {
         RowKind::Text => vec![(name, "text")],
         RowKind::Whole => vec![(name, "bigint")],
         RowKind::Decimal => vec![(name, "numeric")],
-        RowKind::Date => vec![(name, "date")],
         RowKind::Time => {
             let nanos = format!("{name}_ns");
             vec![(name, "timestamptz"), (nanos, "bigint")]
@@ -333,7 +314,6 @@ fn insert(prefix: &str, table: &RowTable) -> String {
         RowKind::Text => format!("v{at}"),
         RowKind::Whole => format!("v{at}::bigint"),
         RowKind::Decimal => format!("v{at}::numeric"),
-        RowKind::Date => format!("v{at}::date"),
         RowKind::Time => format!(
             "timestamptz 'epoch' + (v{at}::bigint / 1000) * interval '1 microsecond', v{at}::bigint"
         ),

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::types::ToSql;
-use postgres::{Client, Config, Error, NoTls};
+use postgres::{Client, Config, Error, NoTls, Transaction};
 
 use super::names::POSITIONS;
 use super::rows::{Backend, Row};
@@ -106,6 +106,24 @@ pub(crate) fn config(
     Ok(config)
 }
 
+/// Creates a table if it is missing. A user who may write to a table may lack the right to create one, even if it
+/// exists.
+///
+/// # Errors
+///
+/// The database fails, or its user lacks the right.
+pub(crate) fn create_missing(
+    change: &mut Transaction<'_>,
+    table: &str,
+    create: &str,
+) -> Result<(), Error> {
+    let exists = change.query_one("SELECT to_regclass($1) IS NOT NULL", &[&table])?;
+    if !exists.get::<_, bool>(0) {
+        change.batch_execute(create)?;
+    }
+    Ok(())
+}
+
 impl Postgresql {
     pub(super) fn new(config: Config, tables: Tables) -> Self {
         Self {
@@ -132,11 +150,7 @@ impl Postgresql {
             .chain([(POSITIONS, table::create_positions())])
             .collect();
         for (name, create) in &wanted {
-            let there = change.query_one("SELECT to_regclass($1) IS NOT NULL", &[name])?;
-            // A user who may write to a table may lack the right to create one.
-            if !there.get::<_, bool>(0) {
-                change.batch_execute(create)?;
-            }
+            create_missing(&mut change, name, create)?;
         }
         let mut inserts = Vec::with_capacity(self.tables.names.len());
         for name in &self.tables.names {

@@ -38,9 +38,6 @@ const ENDING: Duration = Duration::from_secs(5);
 /// The folder in that of the journal with the name of the store, and the states before days.
 const FOLDER: &str = "oms-database";
 
-/// Readers of the journal go on to its end.
-pub(super) static GOES_ON: AtomicBool = AtomicBool::new(false);
-
 /// Which rows the thread writes, and where.
 #[derive(Debug)]
 pub struct DatabasePlan {
@@ -211,7 +208,7 @@ impl Follower {
 
     /// Writes the rows of new events; returns whether more may follow at once.
     fn round(&mut self) -> Result<bool, Fault> {
-        if let Err(failure) = self.found.read(&self.journal, &GOES_ON) {
+        if let Err(failure) = self.found.read(&self.journal, &|| true) {
             // The next attempt reads the journal from its beginning.
             self.found = FoundDays::begin(&self.journal);
             self.progress = None;

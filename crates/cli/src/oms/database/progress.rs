@@ -1,8 +1,9 @@
 //! How far a journal was read into rows.
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use fixwire::journal::{JournalPosition, Record, RecordKind, Tail, is_action};
+use fixwire::journal::{JournalId, JournalPosition, Record, RecordKind, Tail, is_action};
 use fixwire::log::{RowChange, RowDay, RowPosition};
 use fixwire_oms::OmsState;
 use fixwire_oms::day::{DayReport, DayStart, note_hash};
@@ -11,7 +12,7 @@ use super::super::answers::unreadable;
 use super::super::archive::Notes;
 use super::super::day::begin;
 use super::super::day::roll::FoundDays;
-use super::follower::{Fault, GOES_ON};
+use super::follower::Fault;
 use super::rows::RowBatch;
 
 /// Number of rows written at once.
@@ -30,6 +31,8 @@ pub(super) struct ReadStart {
 pub(super) struct Progress {
     tail: Tail,
     notes: Notes,
+    /// The names of sessions, by their ids in the journal.
+    names: HashMap<JournalId, String>,
     fold: Fold,
     rows: RowBatch,
     /// The number of the last note that passed, also of one before the state.
@@ -72,6 +75,7 @@ impl Progress {
         Self {
             tail: Tail::new(journal, JournalPosition::START),
             notes: Notes::default(),
+            names: HashMap::new(),
             fold: Fold {
                 report: DayReport::live(state),
                 note,
@@ -113,6 +117,7 @@ impl Progress {
         let Self {
             tail,
             notes,
+            names,
             fold,
             rows,
             seen,
@@ -129,8 +134,7 @@ impl Progress {
             };
             *wall = record.wall.0;
             if let Some(name) = record.session_name() {
-                // A session may have its first record since the days were read.
-                found.names.insert(record.session, name.to_owned());
+                names.insert(record.session, name.to_owned());
             }
             if !*is_live && record.at >= *until {
                 *is_live = true;
@@ -152,14 +156,15 @@ impl Progress {
                     return Err(Fault::Failed(why));
                 }
                 if number > found.days.last() {
-                    found.read(journal, &GOES_ON)?;
+                    found.read(journal, &|| true)?;
                 }
                 fold.take(found, folder, (number, note), to.as_deref_mut())?;
             }
             if let (Some(rows), Some(day)) = (to, fold.day)
                 && *seen == fold.note
             {
-                add_action(found, day, &record, rows);
+                let name = names.get(&record.session);
+                add_action(name.map(String::as_str), day, &record, rows);
             }
         }
         Ok(true)
@@ -228,9 +233,8 @@ fn check_hash(written: Option<RowPosition>, number: u64, note: &[u8]) -> Result<
     }
 }
 
-/// Adds the row of a record that is the action of an operator.
-fn add_action(found: &FoundDays, day: RowDay, record: &Record<'_>, rows: &mut RowBatch) {
-    let name = found.names.get(&record.session);
+/// Adds the row of a record that is the action of an operator on the session with this name.
+fn add_action(name: Option<&str>, day: RowDay, record: &Record<'_>, rows: &mut RowBatch) {
     if let (RecordKind::Note, Some(name)) = (record.kind, name)
         && is_action(name, record.body)
     {

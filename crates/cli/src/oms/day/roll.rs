@@ -1,6 +1,6 @@
 //! Writes the files of each ended trading day, in a separate thread that follows the journal.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use fixwire::Durability;
-use fixwire::journal::{JournalId, JournalPosition, Tail};
+use fixwire::journal::{JournalPosition, Tail};
 use fixwire::settings::{LoadError, Settings, Source};
 use fixwire_oms::day::DayNotes;
 use fixwire_oms::load::Diagnostic;
@@ -160,12 +160,6 @@ pub(in crate::oms) struct FoundDays {
         allow(dead_code, reason = "only rows in PostgreSQL need it")
     )]
     pub(in crate::oms) cut: Option<u32>,
-    /// The names of sessions, by their ids in the journal.
-    #[cfg_attr(
-        not(feature = "postgresql"),
-        allow(dead_code, reason = "only rows in PostgreSQL need it")
-    )]
-    pub(in crate::oms) names: HashMap<JournalId, String>,
     /// All notes up to the present were read once.
     has_caught_up: bool,
     /// Whether a record has been read.
@@ -182,29 +176,29 @@ impl FoundDays {
             days: DayNotes::default(),
             first: None,
             cut: None,
-            names: HashMap::new(),
             has_caught_up: false,
             has_begun: false,
             missed: None,
         }
     }
 
-    /// Reads the notes since the last time, until `ends`.
+    /// Reads the notes since the last time, as long as `goes_on` returns true.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be read, or segments were removed before they were read.
     pub(in crate::oms) fn read(
         &mut self,
         journal: &Path,
-        ends: &AtomicBool,
+        goes_on: &dyn Fn() -> bool,
     ) -> Result<(), Failure> {
         loop {
-            if ends.load(Ordering::Acquire) {
+            if !goes_on() {
                 return Ok(());
             }
             let Some(record) = self.tail.next_record().map_err(unreadable)? else {
                 break;
             };
-            if let Some(name) = record.session_name() {
-                self.names.insert(record.session, name.to_owned());
-            }
             for (number, note) in self.notes.of(&record) {
                 self.first.get_or_insert(number);
                 self.days.take(number, note);
@@ -273,7 +267,8 @@ impl Follower {
 
     /// Reads the events that were added since the last call; returns false when the journal cannot be read.
     fn read(&mut self) -> bool {
-        match self.found.read(&self.plan.journal, &self.ends) {
+        let goes_on = || !self.ends.load(Ordering::Acquire);
+        match self.found.read(&self.plan.journal, &goes_on) {
             Ok(()) => {
                 self.told.remove(&None);
                 true
