@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::oms::{Floor, id, json, oms, order, report};
+use crate::oms::{Floor, example, id, json, oms, order, report};
 use crate::peer::utc_now;
 
 /// Runs `fixwire oms try`; returns its exit code, its output and its errors.
@@ -207,4 +207,61 @@ fn a_reload_is_tried_with_the_day_that_runs_and_changes_nothing() {
     let is_long = |it: &&Value| it["control"] == "RC15-long" && it["scope"] == "firm";
     let long = limits.iter().find(is_long);
     assert_eq!(long.expect(&said)["largest_use"], "700", "{said}");
+}
+
+#[test]
+fn a_trial_of_lines_over_tmp_accepts_what_only_tmp_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["oms-tmp.toml", "futures.csv", "futures-limits.csv"] {
+        fs::write(folder.path().join(file), example(file)).unwrap();
+    }
+    // TMP has no replace that raises the quantity.
+    let terms = "55=TXFL6|54=1|40=2|44=22000";
+    let report = "37=1|17=1|20=0|39=0|14=0|6=0";
+    let rows = [
+        (
+            "D",
+            true,
+            format!("11=A1|21=1|60=20261123-10:00:00|38=1|{terms}"),
+        ),
+        (
+            "8",
+            false,
+            format!("11=A1|150=0|38=1|151=1|{terms}|{report}"),
+        ),
+        (
+            "G",
+            true,
+            format!("11=A2|41=A1|21=1|60=20261123-10:00:02|38=2|{terms}"),
+        ),
+        (
+            "8",
+            false,
+            format!("11=A2|41=A1|150=5|38=2|151=2|{terms}|{report}"),
+        ),
+    ];
+    let mut log = String::new();
+    for (second, (msg_type, is_client, body)) in rows.iter().enumerate() {
+        let ends = if *is_client {
+            "49=CLIENT|56=OMS"
+        } else {
+            "49=OMS|56=CLIENT"
+        };
+        let time = format!("52=20261123-10:00:0{second}");
+        log += &format!("8=FIX.4.2|9=5|35={msg_type}|34=2|{ends}|{time}|{body}|10=000|\n");
+    }
+    let record = folder.path().join("day.log");
+    fs::write(&record, log.replace('|', "\x01")).unwrap();
+    let settings = folder.path().join("oms-tmp.toml");
+    let (code, said, errors) = try_out(&settings, &record, &["--json", "--strict"]);
+    assert_eq!(code, 0, "{said}{errors}");
+    let result: Value = serde_json::from_str(&said).unwrap();
+    for kind in ["orders", "replaces"] {
+        let counts = &result["requests"][kind];
+        assert_eq!(
+            (&counts["accepted"], &counts["rejected_now"]),
+            (&1.into(), &0.into()),
+            "{said}{errors}"
+        );
+    }
 }
