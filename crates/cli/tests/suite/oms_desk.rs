@@ -291,7 +291,7 @@ fn fills_of_orders_that_have_left_memory_are_busted_from_the_journal() {
     }
     assert_eq!(json(folder, "positions", &[])[0]["long"], 800);
     let why = ["--why", "told by telephone"];
-    let mut takes = |fill: &str, done: &str| {
+    let takes = |fill: &str, done: &str| {
         let (code, said) = oms(folder, "bust", &[&[fill], &why[..]].concat());
         assert_eq!((code, said.as_str()), (0, done));
     };
