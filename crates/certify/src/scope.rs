@@ -153,7 +153,7 @@ impl CaseScope {
         for (tag, text) in &given.fields {
             let sent = SentValue::parse(text)?;
             match self.resolve(*tag, &sent, ids, time)? {
-                Some(text) => message.set(*tag, &text),
+                Some(text) => message.fields.push((*tag, text)),
                 None => left_out.push(*tag),
             }
         }

@@ -439,8 +439,16 @@ fn merged(fields: &str, changes: &str) -> String {
     for (tag, value) in unpacked(fields) {
         message.fields.push((tag, value.to_string()));
     }
-    for (tag, value) in unpacked(changes) {
-        message.set(tag, value);
+    let count = |tag: Tag| unpacked(changes).filter(|it| it.0 == tag).count();
+    if unpacked(changes).any(|(tag, _)| count(tag) > 1) {
+        // Entries of a group stay together, as they were written.
+        message.fields.retain(|(tag, _)| count(*tag) == 0);
+        let changes = unpacked(changes).map(|(tag, value)| (tag, value.to_string()));
+        message.fields.extend(changes);
+    } else {
+        for (tag, value) in unpacked(changes) {
+            message.set(tag, value);
+        }
     }
     message.packed(&[])
 }

@@ -53,10 +53,20 @@ impl MessageFields {
         Ok(())
     }
 
-    /// Reads `TAG=VALUE`, and sets the field as [`Self::set`] does.
-    pub(crate) fn set_text(&mut self, text: &str) -> Result<(), InstructionError> {
+    /// Reads `TAG=VALUE`. The first such word of a tag sets the field as [`Self::set`] does, each further one appends a
+    /// field: the fields of the next entry of a group. `given` has the tags of the words so far.
+    pub(crate) fn set_text(
+        &mut self,
+        text: &str,
+        given: &mut Vec<Tag>,
+    ) -> Result<(), InstructionError> {
         let (tag, value) = parse_field(text)?;
-        self.set(tag, &value);
+        if given.contains(&tag) {
+            self.fields.push((tag, value));
+        } else {
+            given.push(tag);
+            self.set(tag, &value);
+        }
         Ok(())
     }
 

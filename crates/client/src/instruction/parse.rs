@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use fixwire_protocol::{Nanos, tag};
 use fixwire_text::{first_word, number};
@@ -113,6 +114,7 @@ fn new(mut words: Words<'_>) -> Read {
     message.set(tag::SIDE, side);
     message.set(tag::ORDER_QTY, quantity);
     message.set(tag::ORD_TYPE, "1");
+    let mut given = Vec::new();
     while let Some(word) = words.next() {
         match word {
             "@" => set_price(&mut message, words.need("a price after '@'")?)?,
@@ -123,7 +125,7 @@ fn new(mut words: Words<'_>) -> Read {
             "account" => message.set(tag::ACCOUNT, words.need("an account after 'account'")?),
             word => match word.strip_prefix('@') {
                 Some(price) => set_price(&mut message, price)?,
-                None if word.contains('=') => message.set_text(word)?,
+                None if word.contains('=') => message.set_text(word, &mut given)?,
                 None => return Err(words.surplus(word)),
             },
         }
@@ -156,6 +158,7 @@ fn status(mut words: Words<'_>) -> Read {
 fn replace(mut words: Words<'_>) -> Read {
     let which = one(&mut words)?;
     let mut fields = MessageFields::new("G");
+    let mut given = Vec::new();
     while let Some(word) = words.next() {
         match word {
             "qty" => {
@@ -172,7 +175,7 @@ fn replace(mut words: Words<'_>) -> Read {
                 }
                 fields.set(tag::PRICE, price);
             }
-            word if word.contains('=') => fields.set_text(word)?,
+            word if word.contains('=') => fields.set_text(word, &mut given)?,
             word => return Err(words.surplus(word)),
         }
     }
@@ -199,11 +202,12 @@ fn one(words: &mut Words<'_>) -> Result<Which, InstructionError> {
 
 fn more(words: &mut Words<'_>, msg_type: &str) -> Result<MessageFields, InstructionError> {
     let mut fields = MessageFields::new(msg_type);
+    let mut given = Vec::new();
     while let Some(word) = words.next() {
         if !word.contains('=') {
             return Err(words.surplus(word));
         }
-        fields.set_text(word)?;
+        fields.set_text(word, &mut given)?;
     }
     Ok(fields)
 }

@@ -46,6 +46,11 @@ fn orders_become_the_fields_of_a_new_order_single() {
         ("new buy 1 X tif day", "D 55=X|54=1|38=1|40=1|59=0"),
         ("new buy 1 X tif gtc", "D 55=X|54=1|38=1|40=1|59=1"),
         ("new buy 1 X tif fok", "D 55=X|54=1|38=1|40=1|59=4"),
+        // Each entry of a group has its fields.
+        (
+            "new buy 1 X 453=2 448=A 452=1 448=B 452=96 54=5",
+            "D 55=X|54=5|38=1|40=1|453=2|448=A|452=1|448=B|452=96",
+        ),
         // The last value counts.
         ("new buy 1 X 54=5 40=3", "D 55=X|54=5|38=1|40=3"),
     ] {
