@@ -34,9 +34,9 @@ impl Core {
             let why = match (rule.what, order.side) {
                 (Restricted::All, _)
                 | (Restricted::Buy, Side::Buy)
-                | (Restricted::Sell, Side::Sell | Side::SellShort)
-                | (Restricted::Short, Side::SellShort) => Why::Restricted,
-                (Restricted::Locate, Side::SellShort) if !is_located => Why::NotLocated,
+                | (Restricted::Sell, Side::Sell | Side::SellShort | Side::SellShortExempt)
+                | (Restricted::Short, Side::SellShort | Side::SellShortExempt) => Why::Restricted,
+                (Restricted::Locate, side) if side.is_short() && !is_located => Why::NotLocated,
                 _ => continue,
             };
             return Err(Reason {

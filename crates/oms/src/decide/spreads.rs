@@ -11,7 +11,7 @@ use crate::state::tally::Tally;
 use crate::values::ids::InstrumentNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
-use crate::values::value::{Number, Price, Quantity, Side};
+use crate::values::value::{Number, Price, Quantity};
 use crate::values::waived::Waived;
 
 /// Checks the legs of a spread as the order would trade them: restricted lists, kill switches, positions, markets.
@@ -34,7 +34,7 @@ pub(crate) fn check_legs(
             None => Ok(()),
         };
     };
-    if order.side == Side::SellShort {
+    if order.side.is_short() {
         return Err(Reason::of(Why::SpreadSide));
     }
     let quantity = |tally: &Tally| tally.buying.saturating_add(tally.selling);

@@ -176,6 +176,7 @@ pub(crate) fn side_name(side: crate::Side) -> &'static str {
         crate::Side::Buy => "buy",
         crate::Side::Sell => "sell",
         crate::Side::SellShort => "sell short",
+        crate::Side::SellShortExempt => "sell short exempt",
     }
 }
 

@@ -140,7 +140,7 @@ pub(crate) fn new_order<'a>(
         own_number: b"",
         route: None,
         terms: Terms::NONE,
-        is_located: side == Some(Side::SellShort)
+        is_located: side.is_some_and(Side::is_short)
             && (message.get(tag::LOCATE_REQD) == Some(b"N")
                 || message.get(LOCATE_BROKER).is_some()),
     })

@@ -140,7 +140,7 @@ impl Spreads {
             leg.instrument != index
                 && !self.legs.contains_key(&leg.instrument)
                 && (1..=RATIO_MOST).contains(&leg.ratio)
-                && leg.side != Side::SellShort
+                && !leg.side.is_short()
         };
         let differ = legs[0].instrument != legs[1].instrument;
         differ && legs.iter().all(is_leg) && !self.is_leg(index)

@@ -104,6 +104,7 @@ fn restricted_symbols_are_not_traded() {
             (Side::Buy, buy),
             (Side::Sell, sell),
             (Side::SellShort, short),
+            (Side::SellShortExempt, short),
         ] {
             assert_eq!(world.order(side, 10, "100").is_some(), passes, "{what:?}");
         }

@@ -10,7 +10,7 @@ use crate::state::quotes::QuoteSide;
 use crate::values::ids::InstrumentNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::units::Scales;
-use crate::values::value::{Effect, Price, Quantity, Side};
+use crate::values::value::{Effect, Price, Quantity};
 
 impl Core {
     /// Whether orders for a line group go over TMP.
@@ -71,7 +71,7 @@ impl Core {
             return Ok(());
         }
         let state = self.state();
-        if order.side == Side::SellShort {
+        if order.side.is_short() {
             return Err(Reason::not_carried(tag::SIDE));
         }
         let why = if time_in_force(order.tif).is_none() {

@@ -580,7 +580,7 @@ pub(super) fn side_of(side: TmpSide, order: Option<&Order>) -> Option<Side> {
     match side {
         TmpSide::BUY => Some(Side::Buy),
         TmpSide::SELL => match order.map(|order| order.side) {
-            Some(Side::SellShort) => Some(Side::SellShort),
+            Some(side) if side.is_short() => Some(side),
             _ => Some(Side::Sell),
         },
         _ => None,

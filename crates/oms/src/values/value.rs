@@ -44,6 +44,8 @@ bytes! {
         Sell = b'2',
         /// Sell short.
         SellShort = b'5',
+        /// Sell short, exempt from the price test of short sales.
+        SellShortExempt = b'6',
     }
 }
 
@@ -52,6 +54,15 @@ impl Side {
     #[must_use]
     pub fn is_buy(self) -> bool {
         self == Self::Buy
+    }
+
+    /// Whether it is a short sale, exempt or not.
+    #[must_use]
+    pub fn is_short(self) -> bool {
+        match self {
+            Self::Buy | Self::Sell => false,
+            Self::SellShort | Self::SellShortExempt => true,
+        }
     }
 }
 

@@ -42,6 +42,7 @@ impl History {
                     Side::Buy => "buy",
                     Side::Sell => "sell",
                     Side::SellShort => "sell short",
+                    Side::SellShortExempt => "sell short exempt",
                 };
                 let at = match kind.has_price() {
                     true => format!(" at {}", self.price(price)),

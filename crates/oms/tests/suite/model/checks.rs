@@ -169,8 +169,8 @@ impl Model {
                 "all" => true,
                 "buy" => new.side == '1',
                 "sell" => new.side != '1',
-                "short" => new.side == '5',
-                _ => new.side == '5' && !new.is_located,
+                "short" => matches!(new.side, '5' | '6'),
+                _ => matches!(new.side, '5' | '6') && !new.is_located,
             };
             let is_it = *symbol == new.symbol && account.is_none_or(|it| it == new.account);
             if is_it && applies {

@@ -202,7 +202,7 @@ impl Model {
         }
         self.may(client, right)?;
         let user = &self.world.clients[client];
-        let side = one(fields, 54, "125").ok_or(UNSUPPORTED)?;
+        let side = one(fields, 54, "1256").ok_or(UNSUPPORTED)?;
         let kind = one(fields, 40, "1234J").ok_or(UNSUPPORTED)?;
         let tif = match fields.get(&59) {
             None => '0',
@@ -433,7 +433,7 @@ impl Model {
         }
         let symbol = &self.world.symbols[order.symbol];
         let is = |tag: u32, known: &str| fields.get(&tag).is_none_or(|it| *it == known);
-        if !is(55, symbol.name) || one(fields, 54, "125").is_some_and(|it| it != order.side) {
+        if !is(55, symbol.name) || one(fields, 54, "1256").is_some_and(|it| it != order.side) {
             return Err(UNCHANGEABLE);
         }
         let user = &self.world.clients[client];

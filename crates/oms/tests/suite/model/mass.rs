@@ -33,7 +33,7 @@ impl Model {
         self.check_cancel(&[At::Firm, At::Session(session)])?;
         let mut filter = self.filter(client, fields)?;
         if fields.contains_key(&54) {
-            filter.side = Some(one(fields, 54, "125").ok_or(UNSUPPORTED)?);
+            filter.side = Some(one(fields, 54, "1256").ok_or(UNSUPPORTED)?);
         }
         Ok(filter)
     }
@@ -59,7 +59,7 @@ impl Model {
     pub(super) fn mass_status(&mut self, client: usize, fields: &Fields<'_>) {
         let filter = self.filter(client, fields).and_then(|mut filter| {
             if fields.contains_key(&54) {
-                filter.side = Some(one(fields, 54, "125").ok_or(UNSUPPORTED)?);
+                filter.side = Some(one(fields, 54, "1256").ok_or(UNSUPPORTED)?);
             }
             Ok(filter)
         });

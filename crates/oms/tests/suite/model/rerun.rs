@@ -15,7 +15,7 @@ pub struct Rejected {
 /// Of a locate, only that of a short sale is kept that needs nobody.
 fn can_be_kept(order: &Order) -> bool {
     let is_located = order.locate == [(114, "N".to_owned())];
-    order.locate.is_empty() || (is_located && order.side == '5')
+    order.locate.is_empty() || (is_located && matches!(order.side, '5' | '6'))
 }
 
 impl Model {

@@ -125,7 +125,7 @@ impl Model {
         let Some(legs) = self.legs_of(new.symbol) else {
             return Ok(());
         };
-        if new.side == '5' {
+        if matches!(new.side, '5' | '6') {
             return Err(Why::Other(99, 2));
         }
         for (at, leg) in legs.into_iter().enumerate() {
