@@ -15,6 +15,7 @@ use super::fields::{FieldUse, first_unusual};
 use super::requests::names;
 use super::session::Reach;
 use crate::fix::carried::{LineContract, whose};
+use crate::fix::lines::LeftOut;
 use crate::state::orders::Order;
 use crate::values::fields::carried::{CarriedFields, SentBecause, group_len, splits};
 use crate::values::fields::contract::Passage;
@@ -46,6 +47,8 @@ impl Oms {
         let mut contracts = Table::default();
         let mut whose_order: Table<SessionNo, [Vec<Tag>; 2]> =
             names.iter().map(|_| <[Vec<Tag>; 2]>::default()).collect();
+        let mut left_out: Table<SessionNo, LeftOut> =
+            names.iter().map(|_| LeftOut::default()).collect();
         for group in &self.rules().groups {
             for session in self
                 .sessions
@@ -56,6 +59,7 @@ impl Oms {
                     continue;
                 };
                 whose_order[line] = [b"F", b"H"].map(|it| whose(&session.dictionary, it));
+                left_out[line] = LeftOut::of(&session.dictionary);
                 if group.contract.is_empty() {
                     continue;
                 }
@@ -66,6 +70,7 @@ impl Oms {
             }
         }
         (self.links.contracts, self.links.whose) = (contracts, whose_order);
+        self.links.left_out = left_out;
         names::find_names(self);
     }
 

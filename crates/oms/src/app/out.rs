@@ -14,7 +14,7 @@ use crate::desk::notice::{OmsEvent, OmsListener};
 use crate::fix::before::Before;
 use crate::fix::carried::LineContract;
 use crate::fix::clients::{self, Client};
-use crate::fix::lines::{self, VenueLine};
+use crate::fix::lines::{self, LeftOut, VenueLine};
 use crate::fix::names::{MissingTags, NamingLine, VenueNameIndex};
 use crate::fix::reports;
 use crate::fix::venue_fields::VenueFields;
@@ -44,6 +44,8 @@ pub(super) struct Links {
     pub contracts: Table<SessionNo, Option<LineContract>>,
     /// By line: the fields of the order that a cancel and a status request of the OMS repeat, in this order.
     pub whose: Table<SessionNo, [Vec<Tag>; 2]>,
+    /// By line: the fields that requests to it do not have.
+    pub left_out: Table<SessionNo, LeftOut>,
     /// By line: the tags of names at the venue that the line's dictionary does not have in a request.
     pub not_named: Table<SessionNo, MissingTags>,
     /// By line: finds the instruments and accounts of the OMS that messages on the line name.
@@ -282,6 +284,7 @@ impl Sink for Out<'_> {
                 version: link.version,
                 contract: self.links.contracts.get(line).and_then(Option::as_ref),
                 whose: self.links.whose.get(line).map_or(&NO_TAGS, |it| it),
+                left_out: self.links.left_out.get(line).copied().unwrap_or_default(),
                 names: NamingLine {
                     number: line,
                     missing: self.links.not_named.get(line).unwrap_or(&NONE_MISSING),

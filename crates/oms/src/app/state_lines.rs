@@ -114,6 +114,7 @@ impl Oms {
             clients: _,     // Settings.
             contracts: _,   // Settings.
             whose: _,       // Settings.
+            left_out: _,    // Settings.
             not_named: _,   // Settings.
             venue_names: _, // Derived from the state.
             tmp,

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
-    Body, Decimal, Indexed, Outbox, Precision, SessionId, Tag, Timestamp, tag, value,
+    Body, Decimal, Dictionary, Indexed, Outbox, Precision, SessionId, Tag, Timestamp, tag, value,
 };
 use siphasher::sip::SipHasher13;
 
@@ -36,6 +36,51 @@ pub(crate) fn venue_id(order: Number, request: Number) -> Digits {
     }
 }
 
+/// The requests for orders, and the fields that the OMS writes into them only if the line's dictionary has them.
+const OPTIONAL: [(&[u8], &[Tag]); 3] = [
+    (b"D", &[tag::ACCOUNT, tag::HANDL_INST, tag::TRANSACT_TIME]),
+    (b"G", &[tag::ACCOUNT, tag::HANDL_INST, tag::TRANSACT_TIME]),
+    (
+        b"F",
+        &[tag::ACCOUNT, tag::SIDE, tag::TRANSACT_TIME, tag::ORDER_QTY],
+    ),
+];
+
+/// Which fields of [`OPTIONAL`] the dictionary of a line does not have: for each request the bits of their places.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct LeftOut([u8; OPTIONAL.len()]);
+
+impl LeftOut {
+    /// The fields that a dictionary does not have; none of a request that it does not have.
+    pub(crate) fn of(dictionary: &Dictionary) -> Self {
+        Self(OPTIONAL.map(|(msg_type, tags)| {
+            let Some(message) = dictionary.message(msg_type) else {
+                return 0;
+            };
+            let lacks = |(at, tag): (usize, &Tag)| {
+                let bit = u8::from(message.member(*tag).is_none());
+                bit << at
+            };
+            tags.iter().enumerate().map(lacks).sum()
+        }))
+    }
+
+    #[inline]
+    fn has(self, msg_type: &[u8], tag: Tag) -> bool {
+        // Most dictionaries have all of these fields.
+        self != Self::default() && self.finds(msg_type, tag)
+    }
+
+    #[cold]
+    fn finds(self, msg_type: &[u8], tag: Tag) -> bool {
+        let mut all = OPTIONAL.iter().zip(self.0);
+        all.any(|((of, tags), bits)| {
+            let place = tags.iter().position(|it| *it == tag);
+            *of == msg_type && place.is_some_and(|at| (bits >> at) & 1 == 1)
+        })
+    }
+}
+
 /// What the writers of messages need to know of a line.
 #[derive(Clone, Copy)]
 pub(crate) struct VenueLine<'a> {
@@ -46,6 +91,8 @@ pub(crate) struct VenueLine<'a> {
     /// Tags of the order's fields that the OMS's own requests repeat: first those of a cancel, then those of a status
     /// request.
     pub whose: &'a [Vec<Tag>; 2],
+    /// The fields that requests on the line do not have.
+    pub left_out: LeftOut,
     /// The names that requests on the line have.
     pub names: NamingLine<'a>,
 }
@@ -126,16 +173,19 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
         out.field(tag::CL_ORD_ID, id.bytes());
     }
     put_pool_number(state, order, &mut out);
-    names.put_account(state, order.account, &mut out);
-    out.char(tag::HANDL_INST, b'1');
+    let leaves = |tag| line.left_out.has(b"D", tag);
+    if !names.is_own_account() || !leaves(tag::ACCOUNT) {
+        names.put_account(state, order.account, &mut out);
+    }
+    if !leaves(tag::HANDL_INST) {
+        out.char(tag::HANDL_INST, b'1');
+    }
     names.put_instrument(state, order.instrument, &mut out);
-    out.char(tag::SIDE, order.side.byte())
-        .time(
-            tag::TRANSACT_TIME,
-            Timestamp(state.time()),
-            Precision::Millis,
-        )
-        .quantity(tag::ORDER_QTY, order.quantity, parts)
+    out.char(tag::SIDE, order.side.byte());
+    if !leaves(tag::TRANSACT_TIME) {
+        put_time(state, &mut out);
+    }
+    out.quantity(tag::ORDER_QTY, order.quantity, parts)
         .char(tag::ORD_TYPE, kind.byte());
     if kind.has_price() {
         out.decimal(tag::PRICE, price(order.price, scale));
@@ -154,6 +204,11 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
         carried().put_body(&mut out);
     }
     let _ = out.finish();
+}
+
+fn put_time(state: &OmsState, out: &mut Body<'_>) {
+    let now = Timestamp(state.time());
+    out.time(tag::TRANSACT_TIME, now, Precision::Millis);
 }
 
 fn put_validity(order: &Order, out: &mut Body<'_>) {
@@ -217,16 +272,20 @@ fn change(
         venue_id(order.number, request.number).bytes(),
     );
     put_pool_number(state, order, &mut out);
-    names.put_account(state, order.account, &mut out);
-    if is_replace {
+    let leaves = |tag| line.left_out.has(msg_type, tag);
+    if !names.is_own_account() || !leaves(tag::ACCOUNT) {
+        names.put_account(state, order.account, &mut out);
+    }
+    if is_replace && !leaves(tag::HANDL_INST) {
         out.char(tag::HANDL_INST, b'1');
     }
     names.put_instrument(state, order.instrument, &mut out);
-    out.char(tag::SIDE, order.side.byte()).time(
-        tag::TRANSACT_TIME,
-        Timestamp(state.time()),
-        Precision::Millis,
-    );
+    if !leaves(tag::SIDE) {
+        out.char(tag::SIDE, order.side.byte());
+    }
+    if !leaves(tag::TRANSACT_TIME) {
+        put_time(state, &mut out);
+    }
     if is_replace {
         out.quantity(tag::ORDER_QTY, request.quantity, parts)
             .char(tag::ORD_TYPE, kind.byte());
@@ -240,7 +299,7 @@ fn change(
         if !state.locates.is_empty() {
             put_locate(state.locates.of(order.number), &mut out);
         }
-    } else {
+    } else if !leaves(tag::ORDER_QTY) {
         out.quantity(tag::ORDER_QTY, order.quantity, parts);
     }
     if !state.spreads.is_empty() {

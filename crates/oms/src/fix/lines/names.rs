@@ -115,6 +115,12 @@ impl<'a> Named<'a> {
         self.instrument.is_none() && self.account.is_none()
     }
 
+    /// Whether the account has the OMS's own name.
+    #[inline]
+    pub(crate) fn is_own_account(&self) -> bool {
+        self.account.is_none()
+    }
+
     /// Whether a field is part of the names.
     pub(crate) fn has(&self, tag: Tag) -> bool {
         let names = [self.instrument, self.account].into_iter().flatten();

@@ -197,8 +197,8 @@ fn contracts_that_contradict_the_table_or_themselves_are_refused() {
             "carry cannot name tag 34: it belongs to the session layer",
         ),
         (
-            "carry = [111]",
-            "carry cannot name tag 111: it decides how an order trades",
+            "carry = [152]",
+            "carry cannot name tag 152: it decides how an order trades",
         ),
         ("carry = [15]", "carry cannot name tag 15: "),
         ("carry = 58", "carry must be a list of tags"),
@@ -271,9 +271,9 @@ fn contracts_that_contradict_the_table_or_themselves_are_refused() {
 #[test]
 fn the_locate_of_a_short_sale_reaches_the_venue_with_order_and_replace() {
     for version in [Version::Fix42, Version::Fix44, Version::Fix50Sp2] {
-        for restart in [None, Some(false), Some(true)] {
+        for (restart, side) in [(None, 5), (Some(false), 6), (Some(true), 5), (None, 6)] {
             let mut desk = desk(version);
-            let short = ORDER.replace("54=1", "54=5");
+            let short = ORDER.replace("54=1", &format!("54={side}"));
             let both = [(114, "N"), (5700, "BROKER-OF-A-LONG-NAME-AND-MORE")];
             let locate = "114=N|5700=BROKER-OF-A-LONG-NAME-AND-MORE|";
             let (_, said) = desk.asks(CLIENT, "D", &format!("11=A1|{short}{locate}"));
@@ -281,11 +281,11 @@ fn the_locate_of_a_short_sale_reaches_the_venue_with_order_and_replace() {
             for (tag, value) in both {
                 assert_eq!(sent.get(tag), Some(value), "{version:?}");
             }
-            desk.says(
-                VENUE,
-                "8",
-                "37=V1|11=1|17=E1|150=0|39=0|20=0|55=XYZ|54=5|38=10|14=0|151=10|6=0|",
-            );
+            assert_eq!(sent.get(54), Some(&*side.to_string()), "{version:?}");
+            let accepted =
+                format!("37=V1|11=1|17=E1|150=0|39=0|20=0|55=XYZ|54={side}|38=10|14=0|151=10|6=0|");
+            let said = desk.says(VENUE, "8", &accepted);
+            assert_eq!(said[0].get(54), Some(&*side.to_string()), "{version:?}");
             if let Some(from_checkpoint) = restart {
                 desk.hear(&Input::Restart(0, from_checkpoint));
                 desk.hear(&Input::Up(VENUE, false));
@@ -304,7 +304,7 @@ fn the_locate_of_a_short_sale_reaches_the_venue_with_order_and_replace() {
                 }
                 let (number, quantity) = (sent.get(11).unwrap(), sent.get(38).unwrap());
                 let report = format!(
-                    "37=V1|11={number}|41=1|17=R{id}|150=5|39=0|20=0|55=XYZ|54=5|38={quantity}|14=0|151={quantity}|6=0|"
+                    "37=V1|11={number}|41=1|17=R{id}|150=5|39=0|20=0|55=XYZ|54={side}|38={quantity}|14=0|151={quantity}|6=0|"
                 );
                 desk.says(VENUE, "8", &report);
             }
@@ -314,10 +314,42 @@ fn the_locate_of_a_short_sale_reaches_the_venue_with_order_and_replace() {
                 "{heard:?} {said:?}",
                 said = said[0].fields
             );
-            let (_, said) = desk.asks(CLIENT, "F", "11=A5|41=A3|55=XYZ|54=5|60=20261122-08:00:00|");
+            let cancel = format!("11=A5|41=A3|55=XYZ|54={side}|60=20261122-08:00:00|");
+            let (_, said) = desk.asks(CLIENT, "F", &cancel);
             assert!(at_venue(&said, "F").is_some_and(|sent| sent.get(114).is_none()));
         }
     }
+}
+
+#[test]
+fn the_displayed_quantity_reaches_the_venue_where_the_settings_carry_it() {
+    for (version, tag) in [
+        (Version::Fix42, 111),
+        (Version::Fix42, 210),
+        (Version::Fix44, 111),
+        (Version::Fix50Sp2, 1138),
+    ] {
+        let mut desk = desk_with(version, &format!("carry = [{tag}]"), "");
+        let shown = format!("{tag}=5|");
+        let (_, said) = desk.asks(CLIENT, "D", &format!("11=A1|{ORDER}{shown}"));
+        let sent = at_venue(&said, "D").expect("sent");
+        assert_eq!((sent.get(38), sent.get(tag)), (Some("10"), Some("5")));
+        desk.says(
+            VENUE,
+            "8",
+            "37=V1|11=1|17=E1|150=0|39=0|20=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|",
+        );
+        // A replace has its own.
+        let replace = ORDER.replace("38=10", "38=20");
+        let (_, said) = desk.asks(CLIENT, "G", &format!("11=A2|41=A1|{replace}{tag}=2|"));
+        let sent = at_venue(&said, "G").expect("sent");
+        assert_eq!((sent.get(38), sent.get(tag)), (Some("20"), Some("2")));
+        // The whole quantity counts.
+        let positions = desk.query("positions");
+        assert!(positions.contains("\t20\t0"), "{positions}");
+    }
+    assert!(mistake("", "drop = [111]").contains("another way"));
+    assert!(mistake("set = {1138 = \"5\"}", "").contains("clients say how their orders trade"));
 }
 
 #[test]

@@ -93,10 +93,10 @@ fn tables_with_mistakes_are_refused_where_they_stand() {
             "tag 77: the OMS reads or writes it itself",
         ),
         (
-            "{order_source = 111}",
+            "{order_source = 110}",
             "",
-            "111}",
-            "tag 111: it decides how an order trades",
+            "110}",
+            "tag 110: it decides how an order trades",
         ),
         (
             "{order_source = 847}",
