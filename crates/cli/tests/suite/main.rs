@@ -6,6 +6,7 @@ mod certify_tmp;
 mod check;
 mod client;
 mod convert;
+mod desks;
 mod dictionary;
 mod dump;
 mod echo;
