@@ -135,6 +135,13 @@ impl Conversion {
         Ok(())
     }
 
+    /// The tags of the fields that the last conversion has lost, in the order in which it lost them. A tag is listed
+    /// once for each lost field.
+    #[must_use]
+    pub fn lost(&self) -> &[Tag] {
+        &self.lost
+    }
+
     /// Converts the message whose text was loaded into the tree.
     fn run(&mut self, draft: &mut Draft) -> Result<(), TransformFailure> {
         for (at, link) in self.links.iter().enumerate() {
