@@ -6,6 +6,7 @@
 //! all members, including nested groups, in the order in which the client sent them.
 
 use alloc::string::ToString;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Field, Message, SOH, Tag, tag};
@@ -19,11 +20,12 @@ use crate::fix::lines::LeftOut;
 use crate::state::orders::Order;
 use crate::values::fields::carried::{CarriedFields, SentBecause, group_len, splits};
 use crate::values::fields::contract::Passage;
+use crate::values::fields::conversion::{CarryingRequest, ClientToLine, ConvertingSession};
 use crate::values::fields::field_table::request_bit;
 use crate::values::fields::{LostBecause, LostField, QUOTE_MAX, RefusedField, check_taken};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{LineGroup, UserRule};
-use crate::values::value::Number;
+use crate::values::value::{Number, Side};
 
 impl Oms {
     /// Finds the lines to which requests for each line group may be sent.
@@ -71,7 +73,158 @@ impl Oms {
         }
         (self.links.contracts, self.links.whose) = (contracts, whose_order);
         self.links.left_out = left_out;
+        self.find_conversions();
         names::find_names(self);
+    }
+
+    /// Finds the FIX versions between which fields are converted, and makes the conversions that do not exist yet.
+    fn find_conversions(&mut self) {
+        let (rules, names) = (self.core.rules(), self.core.state().sessions());
+        let mut all: Table<SessionNo, Option<ConvertingSession>> =
+            names.iter().map(|_| None).collect();
+        let (mut lines, mut others) = (Vec::new(), Vec::new());
+        for session in &self.sessions {
+            let mut groups = rules.groups.iter();
+            let group = groups.find(|it| it.lines.contains(&session.name));
+            match group.is_some() {
+                true => lines.push(session.version),
+                false => others.push(session.version),
+            }
+            if let Some(number) = names.find(session.name.as_bytes()) {
+                let user = self.core.user(number).ok().map(|user| &user.contract);
+                let contract = group.map(|group| &group.contract).or(user);
+                all[number] = Some(ConvertingSession {
+                    version: session.version,
+                    dictionary: Arc::clone(&session.dictionary),
+                    contract: contract.cloned().unwrap_or_default(),
+                });
+            }
+        }
+        let pairs = lines.iter().flat_map(|line| {
+            let others = others.iter().filter(move |it| *it != line);
+            others.map(|other| ClientToLine {
+                from: *other,
+                to: *line,
+            })
+        });
+        self.core.converter.prepare(all, pairs);
+        self.links.converter = self.core.converter.another();
+    }
+
+    /// The lines of a line group and of its helpers.
+    fn lines_of(&self, group: usize) -> Vec<SessionNo> {
+        let (rules, names) = (self.rules(), self.core.state().sessions());
+        let Some(rule) = rules.groups.get(group) else {
+            return Vec::new();
+        };
+        let is_reached = |it: &&LineGroup| rule.name == it.name || rule.helpers.contains(&it.name);
+        let reached = rules.groups.iter().filter(is_reached);
+        let lines = reached.flat_map(|it| &it.lines);
+        lines.filter_map(|it| names.find(it.as_bytes())).collect()
+    }
+
+    /// The gathered field that a line of another FIX version cannot get, neither unchanged nor converted.
+    pub(super) fn lost_in_conversion(
+        &mut self,
+        index: SessionNo,
+        group: Option<usize>,
+        message: &Message<'_>,
+    ) -> Option<LostField> {
+        let client = self.links.clients.get(index).copied().flatten()?;
+        let version = client.version;
+        let reach = group.and_then(|it| self.reaches.get(it))?;
+        if self.gathered.fields().is_empty() || !reach.has_other_version(version) {
+            return None;
+        }
+        let order = self.order_of(index, message);
+        let is_unsent = order.is_some_and(|it| it.state.is_unsent());
+        let types: &[&[u8]] = match message.msg_type() {
+            b"G" if is_unsent => &[b"G", b"D"],
+            b"G" => &[b"G"],
+            b"F" => &[b"F"],
+            _ => &[b"D"],
+        };
+        let named = match message.get(tag::SIDE) {
+            Some([side]) => Side::of(*side),
+            _ => None,
+        };
+        let side = order.map(|it| it.side).or(named).unwrap_or(Side::Buy);
+        let sides = match message.msg_type() {
+            b"S" => alloc::vec![Side::Buy, Side::Sell],
+            _ => alloc::vec![side],
+        };
+        let at = order.and_then(Order::line);
+        let lines = match (at, group) {
+            (Some(line), _) => alloc::vec![line],
+            (None, Some(group)) => self.lines_of(group),
+            (None, None) => Vec::new(),
+        };
+        let limit = match message.msg_type() {
+            b"S" => self.rules().carried_bytes.min(QUOTE_MAX),
+            _ => self.rules().carried_bytes,
+        };
+        for line in lines {
+            for (msg_type, side) in types
+                .iter()
+                .flat_map(|of| sides.iter().map(move |it| (of, it)))
+            {
+                let request = CarryingRequest {
+                    client: index,
+                    line,
+                    msg_type,
+                    side: *side,
+                    fields: self.gathered.fields(),
+                };
+                match self.core.converter.convert(&request) {
+                    Ok(Some(fields)) if fields.len() > limit => {
+                        return Some(LostField {
+                            tag: self.gathered.first_tag()?,
+                            why: LostBecause::TooLong(limit),
+                        });
+                    }
+                    Ok(_) => {}
+                    Err(tag) => return Some(tag.into()),
+                }
+            }
+        }
+        None
+    }
+
+    /// The tag of the first field of an open order that its line, or before it is sent one of its lines, cannot get
+    /// converted.
+    fn refused_in_conversion(&mut self, number: Number) -> Option<Tag> {
+        let state = self.core.state();
+        let order = state.orders().get(number).filter(|it| it.state.is_open())?;
+        let (client, side, at) = (order.session, order.side, order.line());
+        let symbol = state.instruments().name(order.instrument);
+        let carried = state.carried.of(number);
+        let (header, body) = (carried.header.to_vec(), carried.body.to_vec());
+        let group = match state.routed.of(number) {
+            Some(line) => self.core.group_at(line),
+            None => self.rules().group_of(symbol),
+        };
+        let (lines, types): (_, &[&[u8]]) = match (at, group) {
+            (Some(line), _) => (alloc::vec![line], &[b"D", b"G"]),
+            (None, group) => (self.lines_of(group?), &[b"D"]),
+        };
+        lines.into_iter().find_map(|line| {
+            let mut refused = types.iter().map(|msg_type| {
+                let request = CarryingRequest {
+                    client,
+                    line,
+                    msg_type,
+                    side,
+                    fields: CarriedFields {
+                        header: &header,
+                        body: &body,
+                        kept: b"",
+                    },
+                };
+                self.core.converter.convert(&request).err()
+            });
+            let first = refused.next().flatten();
+            first.filter(|_| refused.all(|tag| tag.is_some()))
+        })
     }
 
     /// Index of the first field of a request for an order that needs a closer look; `None` if no field does.
@@ -233,7 +386,8 @@ impl Oms {
         let carrying = self.core.state().carried.fields.keys();
         let numbers: Vec<Number> = carrying.copied().collect();
         let refused = numbers.into_iter().filter_map(|order| {
-            let tag = self.refused_of(order)?;
+            let tag = self.refused_of(order);
+            let tag = tag.or_else(|| self.refused_in_conversion(order))?;
             Some(RefusedField { order, tag })
         });
         refused.collect()
@@ -253,7 +407,8 @@ impl Oms {
         let (state, rules) = (core.state(), core.rules());
         let order = state.orders().get(number).filter(|it| it.state.is_open())?;
         let client = links.clients.get(order.session).copied().flatten()?;
-        let from = &sessions.get(client.session.0 as usize)?.dictionary;
+        let client = sessions.get(client.session.0 as usize)?;
+        let from = &client.dictionary;
         let at = order.line();
         let group = match at.or_else(|| state.routed.of(number)) {
             Some(line) => core.group_at(line)?,
@@ -298,7 +453,7 @@ impl Oms {
                     true => SentBecause::Named,
                     false => SentBecause::OfTable,
                 };
-                let refused = |of: &&[u8]| reach.refused(from, &carried, field, why, &[of]);
+                let refused = |of: &&[u8]| reach.refused(client, &carried, field, why, &[of]);
                 let mut refused = types.iter().map(refused);
                 let first = refused.next().flatten();
                 if first.is_some() && refused.all(|tag| tag.is_some()) {
@@ -353,7 +508,8 @@ impl Oms {
             b"F" => &[b"F"],
             _ => &[b"D"],
         };
-        if let Some(tag) = reach.and_then(|it| it.refused(from, message, fields, why, sent_in)) {
+        let refused = |it: &Reach| it.refused(client?, message, fields, why, sent_in);
+        if let Some(tag) = reach.and_then(refused) {
             return Err(tag.into());
         }
         let limit = self.rules().carried_bytes;

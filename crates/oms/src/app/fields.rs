@@ -113,6 +113,11 @@ impl Oms {
                 return Some(lost);
             }
         }
+        if bit & ORDERING != 0
+            && let Some(lost) = self.lost_in_conversion(index, group, message)
+        {
+            return Some(lost);
+        }
         for field in &fields[from..] {
             if let FieldUse::Dropped(by) = self.field_use(index, group, message, *field) {
                 *self.dropped.requests.entry((by, field.tag)).or_default() += 1;

@@ -12,7 +12,7 @@ use crate::app::market_watches::MarketWatches;
 use crate::decide::core::{Core, Sink};
 use crate::desk::notice::{OmsEvent, OmsListener};
 use crate::fix::before::Before;
-use crate::fix::carried::LineContract;
+use crate::fix::carried::{ConvertedFields, LineContract};
 use crate::fix::clients::{self, Client};
 use crate::fix::lines::{self, LeftOut, VenueLine};
 use crate::fix::names::{MissingTags, NamingLine, VenueNameIndex};
@@ -29,6 +29,7 @@ use crate::state::show::scope_name;
 use crate::state::tag_counts::TagCounts;
 use crate::tmp::TmpLines;
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::fields::conversion::FieldConverter;
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{UserRule, matches};
 use crate::values::value::{MassEnd, Number, RequestKind};
@@ -46,6 +47,10 @@ pub(super) struct Links {
     pub whose: Table<SessionNo, [Vec<Tag>; 2]>,
     /// By line: the fields that requests to it do not have.
     pub left_out: Table<SessionNo, LeftOut>,
+    /// Converts the carried fields of requests to lines, and fields of reports to clients, of other FIX versions.
+    pub converter: FieldConverter,
+    /// The converted fields of the requests that are being sent.
+    pub converted: ConvertedFields,
     /// By line: the tags of names at the venue that the line's dictionary does not have in a request.
     pub not_named: Table<SessionNo, MissingTags>,
     /// By line: finds the instruments and accounts of the OMS that messages on the line name.
@@ -278,19 +283,29 @@ impl Sink for Out<'_> {
             | OrderEvent::Break(_)
             | OrderEvent::Undo(_) => return self.report(state, event),
         };
-        if let Some(Some(link)) = self.links.clients.get(line) {
+        if let Some(&Some(link)) = self.links.clients.get(line) {
+            if !state.carried.is_empty() {
+                let Links {
+                    converter,
+                    converted,
+                    ..
+                } = &mut *self.links;
+                converted.find(state, &sent, line, converter);
+            }
             let link = VenueLine {
                 session: link.session,
                 version: link.version,
                 contract: self.links.contracts.get(line).and_then(Option::as_ref),
                 whose: self.links.whose.get(line).map_or(&NO_TAGS, |it| it),
                 left_out: self.links.left_out.get(line).copied().unwrap_or_default(),
+                converted: &self.links.converted,
                 names: NamingLine {
                     number: line,
                     missing: self.links.not_named.get(line).unwrap_or(&NONE_MISSING),
                 },
             };
             lines::send(state, &sent, link, self.outbox);
+            self.links.converted.clear();
         } else if !self.links.tmp.send(state, &sent, line) {
             let (line, number) = (state.sessions().name(line), sent.number());
             (self.listener)(OmsEvent::NotSendable { line, number });

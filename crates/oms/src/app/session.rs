@@ -8,7 +8,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Field, Message, Tag, tag};
 
 use crate::fix::carried::{SetField, everywhere, is_set_in, set_fields};
-use crate::values::fields::carried::{SentBecause, allows, group_len};
+use crate::values::fields::carried::{SentBecause, fault};
 use crate::values::fields::contract::Contract;
 use crate::values::fields::tmp_fields::TmpFields;
 use crate::values::rules::LineGroup;
@@ -69,12 +69,19 @@ pub(super) fn dictionaries(sessions: &[OmsSession]) -> Vec<Arc<Dictionary>> {
     all
 }
 
+/// The dictionary of lines, and the FIX version of their application messages.
+#[derive(Debug)]
+struct ReachedDictionary {
+    version: Version,
+    dictionary: Arc<Dictionary>,
+}
+
 /// The lines to which requests for a line group may be sent: the lines of the group, and the lines of its helper
 /// groups.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
-    /// The dictionaries of the lines, each once.
-    dictionaries: Vec<Arc<Dictionary>>,
+    /// The dictionaries of the lines, each once for each FIX version.
+    dictionaries: Vec<ReachedDictionary>,
     /// Identity fields that a line has in the header of each of its messages.
     identities: Vec<Tag>,
     /// The TMP fields that requests may have, for each group whose lines speak TMP.
@@ -103,17 +110,28 @@ impl Reach {
     }
 
     fn add(&mut self, line: &OmsSession) {
-        let is_it = |known: &Arc<Dictionary>| Arc::ptr_eq(known, &line.dictionary);
+        let is_it = |known: &ReachedDictionary| {
+            known.version == line.version && Arc::ptr_eq(&known.dictionary, &line.dictionary)
+        };
         if !self.dictionaries.iter().any(is_it) {
-            self.dictionaries.push(Arc::clone(&line.dictionary));
+            self.dictionaries.push(ReachedDictionary {
+                version: line.version,
+                dictionary: Arc::clone(&line.dictionary),
+            });
         }
         self.identities.extend(line.own_header());
     }
 
-    /// The tag of a field, or of a member of a group, that one of the FIX lines refuses.
+    /// Whether a line has another FIX version than a client, so that fields may be converted.
+    pub(super) fn has_other_version(&self, client: Version) -> bool {
+        self.dictionaries.iter().any(|it| it.version != client)
+    }
+
+    /// The tag of a field, or of a member of a group, that one of the FIX lines refuses. A line of another FIX version
+    /// refuses here only fields that no conversion can change.
     pub(super) fn refused(
         &self,
-        from: &Dictionary,
+        client: &OmsSession,
         message: &Message<'_>,
         fields: &[Field],
         why: SentBecause,
@@ -123,10 +141,13 @@ impl Reach {
         if self.identities.contains(&first) {
             return Some(first);
         }
-        let mut lines = self.dictionaries.iter();
+        let converts = |version| why == SentBecause::OfTable && version != client.version;
+        let lines = self.dictionaries.iter();
+        let mut lines = lines.filter(|it| !converts(it.version));
         lines.find_map(|to| {
+            let (from, to) = (&client.dictionary, &to.dictionary);
             let mut sent_in = sent_in.iter();
-            sent_in.find_map(|msg_type| fault(message, msg_type, fields, why, (from, to)).err())
+            sent_in.find_map(|msg_type| fault(message, msg_type, fields, why, from, to).err())
         })
     }
 
@@ -134,7 +155,7 @@ impl Reach {
     /// dictionary does not have the field accepts it, because the settings name the field for both messages.
     pub(super) fn is_in_replaces(&self, tag: Tag) -> bool {
         self.dictionaries.iter().all(|line| {
-            let [order, replace] = [b"D", b"G"].map(|it| line.message(it));
+            let [order, replace] = [b"D", b"G"].map(|it| line.dictionary.message(it));
             let [order, replace] = [order, replace].map(|it| it.and_then(|it| it.member(tag)));
             order.is_none_or(|order| replace.is_some_and(|it| it.group == order.group))
         })
@@ -144,14 +165,14 @@ impl Reach {
     pub(super) fn sets(&self, contract: &Contract, msg_type: &[u8]) -> Vec<SetField> {
         let mut lines = self.dictionaries.iter();
         let mut sets = match lines.next() {
-            Some(first) => set_fields(contract, first),
+            Some(first) => set_fields(contract, &first.dictionary),
             None if self.over_tmp.is_empty() => Vec::new(),
             None => everywhere(contract),
         };
         let fills_tmp = |set: &SetField| self.over_tmp.iter().all(|it| it.of(set.tag).is_some());
         sets.retain(|set| is_set_in(set, msg_type) && fills_tmp(set));
         for line in lines {
-            let others = set_fields(contract, line);
+            let others = set_fields(contract, &line.dictionary);
             let has = |set: &SetField| {
                 let other = others.iter().find(|it| it.tag == set.tag);
                 other.is_some_and(|it| is_set_in(it, msg_type))
@@ -160,47 +181,4 @@ impl Reach {
         }
         sets
     }
-}
-
-/// Checks a field of a message, or a NumInGroup field with its group, against the dictionaries of its client and of a
-/// line.
-///
-/// # Errors
-///
-/// The tag that the line refuses.
-fn fault(
-    message: &Message<'_>,
-    msg_type: &[u8],
-    fields: &[Field],
-    why: SentBecause,
-    (from, to): (&Dictionary, &Dictionary),
-) -> Result<(), Tag> {
-    let first = fields[0].tag;
-    let part = match from.header().member(first) {
-        Some(_) => Some(to.header()),
-        None => to.message(msg_type),
-    };
-    let member = match (part.and_then(|part| part.member(first)), why) {
-        (Some(member), _) => member,
-        // The settings name the field, and have precedence over the venue's dictionary.
-        (None, SentBecause::Named) => return Ok(()),
-        (None, SentBecause::OfTable) => return Err(first),
-    };
-    for field in fields {
-        let is_fit = match (from.field(field.tag), to.field(field.tag), why) {
-            (_, Some(_), SentBecause::Named) => true,
-            (Some(from), Some(to), SentBecause::OfTable) => {
-                from.kind == to.kind && allows(to, message.value(*field))
-            }
-            (None, _, SentBecause::OfTable) | (_, None, _) => false,
-        };
-        if !is_fit {
-            return Err(field.tag);
-        }
-    }
-    let len = match &member.group {
-        Some(def) => group_len(def, message, fields)?,
-        None => 1,
-    };
-    fields.get(len).map_or(Ok(()), |field| Err(field.tag))
 }

@@ -115,6 +115,8 @@ impl Oms {
             contracts: _,   // Settings.
             whose: _,       // Settings.
             left_out: _,    // Settings.
+            converter: _,   // Settings.
+            converted: _,   // Empty between messages.
             not_named: _,   // Settings.
             venue_names: _, // Derived from the state.
             tmp,

@@ -20,6 +20,7 @@ use crate::state::orders::venue_names::NameOf;
 use crate::state::pools::{PoolNumber, Pools};
 use crate::state::proposal::Proposal;
 use crate::values::fields::carried::CarriedFields;
+use crate::values::fields::conversion::FieldConverter;
 use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::locate::Locate;
 use crate::values::rules::{InstrumentRule, RestrictedRule, RiskRules, UserRule};
@@ -176,6 +177,8 @@ pub struct Core {
     pub(crate) pools: Pools,
     pub(crate) prices: Prices,
     pub(crate) venue_ids: VenueIds,
+    /// Checks the carried fields that lines of other FIX versions get converted.
+    pub(crate) converter: FieldConverter,
     pub(crate) work: Work,
     /// Time since which each line and each drop copy session of a venue is logged on, in nanoseconds.
     pub(crate) copy_since: BTreeMap<SessionNo, i64>,
@@ -207,6 +210,7 @@ impl Core {
             pools: Pools::default(),
             prices: Prices::default(),
             venue_ids: VenueIds::default(),
+            converter: FieldConverter::default(),
             work: Work::default(),
             copy_since: BTreeMap::new(),
             tmp_scales: Table::default(),

@@ -11,6 +11,7 @@ use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::values::fields::carried::{CarriedFields, each_field};
 use crate::values::fields::contract::Passage;
+use crate::values::fields::conversion::CarryingRequest;
 use crate::values::fields::field_table::request_bit;
 use crate::values::fields::{LostField, QUOTE_MAX, SENT_MAX, check_taken};
 use crate::values::ids::SessionNo;
@@ -112,7 +113,7 @@ impl Core {
     /// the message too long.
     #[inline]
     pub(crate) fn carried_by(
-        &self,
+        &mut self,
         line: SessionNo,
         number: Number,
     ) -> Result<Option<RequestMarks>, LostField> {
@@ -124,7 +125,7 @@ impl Core {
 
     #[cold]
     fn check_carried(
-        &self,
+        &mut self,
         line: SessionNo,
         number: Number,
     ) -> Result<Option<RequestMarks>, LostField> {
@@ -163,6 +164,30 @@ impl Core {
             match len > limit {
                 true => Err(field.tag.into()),
                 false => check_taken(group, user, bit, field.tag, field.value),
+            }
+        })?;
+        if !self.converter.is_between(order.session, line) {
+            return Ok(None);
+        }
+        let request = CarryingRequest {
+            client: order.session,
+            line,
+            msg_type,
+            side: order.side,
+            fields: self.state.carried.of(number),
+        };
+        let converted = self.converter.convert(&request)?;
+        let mut fields = converted.iter().flat_map(|it| each_field(it.body));
+        let mut len = 0;
+        fields.try_for_each(|field| {
+            let passed = contract.of(field.tag).map(|it| it.pass(field.value));
+            len += field.bytes.len();
+            if let Some(Passage::Value(value)) = passed {
+                len += value.len();
+            }
+            match len > limit {
+                true => Err(LostField::from(field.tag)),
+                false => Ok(()),
             }
         })?;
         Ok(None)

@@ -7,9 +7,15 @@ use fixwire_protocol::dictionary::Member;
 use fixwire_protocol::{Body, Dictionary, Tag};
 
 use super::names::Named;
+use crate::state::OmsState;
+use crate::state::event::Outgoing;
+use crate::state::orders::Order;
 use crate::values::fields::carried::{CarriedFields, each_field};
 use crate::values::fields::contract::{Contract, Passage};
+use crate::values::fields::conversion::{CarryingRequest, FieldConverter};
 use crate::values::fields::field_table::WHOSE;
+use crate::values::ids::SessionNo;
+use crate::values::value::{Number, RequestKind};
 
 /// MsgType(35) of the requests that carry fields.
 const REQUESTS: [&[u8]; 3] = [b"D", b"G", b"F"];
@@ -100,6 +106,110 @@ fn add_tags(member: &Member, to: &mut Vec<Tag>) {
     to.push(member.tag);
     let members = member.group.iter().flat_map(|group| group.members());
     members.for_each(|it| add_tags(it, to));
+}
+
+/// The fields of the requests that one event sends, as their line gets them. Empty for most events.
+#[derive(Debug, Default)]
+pub(crate) struct ConvertedFields {
+    /// At most two: the orders of a quote.
+    requests: Vec<ConvertedRequest>,
+}
+
+#[derive(Debug)]
+struct ConvertedRequest {
+    /// The number of the order or request that has the fields.
+    number: Number,
+    header: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl ConvertedFields {
+    /// Finds the fields of the requests that an event sends to a line of another FIX version than their client's.
+    #[cold]
+    pub(crate) fn find(
+        &mut self,
+        state: &OmsState,
+        sent: &Outgoing<'_>,
+        line: SessionNo,
+        converter: &mut FieldConverter,
+    ) {
+        self.requests.clear();
+        let orders = state.orders();
+        match *sent {
+            Outgoing::Request(number) => match (orders.get(number), orders.request(number)) {
+                (Some(order), _) => self.add(state, order, (number, b"D"), line, converter),
+                (None, Some((request, order))) => {
+                    let whose = match request.kind {
+                        RequestKind::Replace => (number, &b"G"[..]),
+                        RequestKind::Cancel if request.id.bytes().is_empty() => {
+                            (order.number, &b"D"[..])
+                        }
+                        RequestKind::Cancel => (number, &b"F"[..]),
+                    };
+                    self.add(state, order, whose, line, converter);
+                }
+                (None, None) => {}
+            },
+            Outgoing::Quote(bid) => {
+                for order in [bid, bid + 1].into_iter().filter_map(|it| orders.get(it)) {
+                    self.add(state, order, (order.number, b"D"), line, converter);
+                }
+            }
+            Outgoing::StrayCancel { order, .. } | Outgoing::Status(order) => {
+                if let Some(order) = orders.get(order) {
+                    self.add(state, order, (order.number, b"D"), line, converter);
+                }
+            }
+            Outgoing::Inquiry(_) | Outgoing::MassStatus { .. } => {}
+        }
+    }
+
+    fn add(
+        &mut self,
+        state: &OmsState,
+        order: &Order,
+        (number, msg_type): (Number, &[u8]),
+        line: SessionNo,
+        converter: &mut FieldConverter,
+    ) {
+        if !converter.is_between(order.session, line) {
+            return;
+        }
+        let request = CarryingRequest {
+            client: order.session,
+            line,
+            msg_type,
+            side: order.side,
+            fields: state.carried.of(number),
+        };
+        // The fields were checked before the event. Only a request of the OMS itself may be without them.
+        if let Ok(Some(fields)) = converter.convert(&request) {
+            self.requests.push(ConvertedRequest {
+                number,
+                header: fields.header.into(),
+                body: fields.body.into(),
+            });
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.requests.clear();
+    }
+
+    /// The fields of an order or request as the line gets them.
+    #[cold]
+    pub(crate) fn of<'a>(&'a self, state: &'a OmsState, number: Number) -> CarriedFields<'a> {
+        let mut requests = self.requests.iter();
+        let converted = requests.find(|it| it.number == number);
+        converted.map_or_else(
+            || state.carried.of(number),
+            |it| CarriedFields {
+                header: &it.header,
+                body: &it.body,
+                kept: b"",
+            },
+        )
+    }
 }
 
 /// The fields that a message carries, with the contract and the names by which they are written.

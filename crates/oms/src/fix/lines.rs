@@ -11,7 +11,7 @@ use fixwire_protocol::{
 use siphasher::sip::SipHasher13;
 
 use super::PutQuantity as _;
-use super::carried::{CarriedPart, LineContract};
+use super::carried::{CarriedPart, ConvertedFields, LineContract};
 use super::inquiries;
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
@@ -93,6 +93,8 @@ pub(crate) struct VenueLine<'a> {
     pub whose: &'a [Vec<Tag>; 2],
     /// The fields that requests on the line do not have.
     pub left_out: LeftOut,
+    /// The carried fields that were converted for the line.
+    pub converted: &'a ConvertedFields,
     /// The names that requests on the line have.
     pub names: NamingLine<'a>,
 }
@@ -157,7 +159,7 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
     let carries = !state.carried.is_empty() || line.contract.is_some();
     let carried = || CarriedPart {
         msg_type: b"D",
-        fields: state.carried.of(order.number),
+        fields: line.converted.of(state, order.number),
         only: None,
         contract: line.contract,
         names,
@@ -254,7 +256,7 @@ fn change(
         };
         CarriedPart {
             msg_type,
-            fields: state.carried.of(of),
+            fields: line.converted.of(state, of),
             only: is_ours.then_some(&line.whose[0]),
             contract: line.contract,
             names,
@@ -339,7 +341,7 @@ fn ask(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox
     let mut out = outbox.begin(line.session, b"H");
     let carried = || CarriedPart {
         msg_type: b"H",
-        fields: state.carried.of(order.number),
+        fields: line.converted.of(state, order.number),
         only: Some(&line.whose[1]),
         contract: line.contract,
         names,

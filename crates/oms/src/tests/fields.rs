@@ -81,7 +81,7 @@ The user's contract applies when the OMS receives a request, the contract of the
 | set | the OMS writes a value of its own |
 | used | the OMS uses it; the venue has no part in it |
 | checked | accepted under a condition, otherwise rejected |
-| passed on | the venue gets it as the client sent it; every key of a contract may name it |
+| passed on | the venue gets it as the client sent it, or [converted](oms.md#carried-fields-in-another-fix-version); every key of a contract may name it |
 | named | rejected; every key of a contract may name it |
 | instruction | rejected; `carry` and `map` may name it |
 | listed | rejected; `map` may name its values |

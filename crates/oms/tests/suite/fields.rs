@@ -10,6 +10,7 @@ use fixwire_oms::field_table::{FieldClass, FieldCondition, REQUESTS, request_bit
 use crate::desk::{Desk, Input, Said, Setup};
 
 mod carried;
+mod conversion;
 mod quotes;
 mod replaces;
 mod settings;

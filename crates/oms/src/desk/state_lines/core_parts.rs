@@ -21,6 +21,7 @@ impl Core {
             state,
             rules,
             instruments: _, // Settings.
+            converter: _,   // Settings.
             taken_names: _, // Settings and names of the state.
             users: _,       // Settings.
             lines,

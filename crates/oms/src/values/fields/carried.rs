@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::decode::DATA_PAIRS;
 use fixwire_protocol::dictionary::{FieldDef, GroupDef};
 use fixwire_protocol::value::uint;
-use fixwire_protocol::{Field, Message, SOH, Tag};
+use fixwire_protocol::{Dictionary, Field, Message, SOH, Tag};
 
 /// Carried fields in the order in which the request has them, each as `tag=value` and SOH; groups are complete.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -130,6 +130,50 @@ pub(crate) fn allows(def: &FieldDef, value: &[u8]) -> bool {
         false => def.allows(value),
     };
     !value.is_empty() && is_listed && def.kind.accepts(value)
+}
+
+/// Checks a field of a message, or a NumInGroup field with its group, against the dictionaries of its client and of a
+/// line.
+///
+/// # Errors
+///
+/// The tag that the line refuses.
+pub(crate) fn fault(
+    message: &Message<'_>,
+    msg_type: &[u8],
+    fields: &[Field],
+    why: SentBecause,
+    from: &Dictionary,
+    to: &Dictionary,
+) -> Result<(), Tag> {
+    let first = fields[0].tag;
+    let part = match from.header().member(first) {
+        Some(_) => Some(to.header()),
+        None => to.message(msg_type),
+    };
+    let member = match (part.and_then(|part| part.member(first)), why) {
+        (Some(member), _) => member,
+        // The settings name the field, and have precedence over the venue's dictionary.
+        (None, SentBecause::Named) => return Ok(()),
+        (None, SentBecause::OfTable) => return Err(first),
+    };
+    for field in fields {
+        let is_fit = match (from.field(field.tag), to.field(field.tag), why) {
+            (_, Some(_), SentBecause::Named) => true,
+            (Some(from), Some(to), SentBecause::OfTable) => {
+                from.kind == to.kind && allows(to, message.value(*field))
+            }
+            (None, _, SentBecause::OfTable) | (_, None, _) => false,
+        };
+        if !is_fit {
+            return Err(field.tag);
+        }
+    }
+    let len = match &member.group {
+        Some(def) => group_len(def, message, fields)?,
+        None => 1,
+    };
+    fields.get(len).map_or(Ok(()), |field| Err(field.tag))
 }
 
 /// Why a venue gets a field.

@@ -2,6 +2,7 @@
 
 pub(crate) mod carried;
 pub mod contract;
+pub(crate) mod conversion;
 pub mod field_table;
 pub mod tmp_fields;
 

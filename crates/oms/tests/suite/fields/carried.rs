@@ -317,14 +317,14 @@ fn across(client: Version, line: Version) -> Desk {
 }
 
 #[test]
-fn across_versions_a_field_goes_on_where_both_have_it_alike() {
+fn across_versions_a_field_goes_on_unchanged_where_both_have_it_alike() {
     let cases: [(Version, Version, &str, Tag, bool); 8] = [
         (Version::Fix44, Version::Fix50Sp2, PARTIES, 453, true),
         (Version::Fix50Sp2, Version::Fix44, PARTIES, 453, true),
-        (Version::Fix44, Version::Fix42, PARTIES, 453, false),
-        (Version::Fix42, Version::Fix44, "109=FUND|", 109, false),
+        (Version::Fix44, Version::Fix42, PARTIES, 802, false),
+        (Version::Fix42, Version::Fix44, "440=ACC|", 440, false),
         (Version::Fix42, Version::Fix44, "58=a|", 58, true),
-        (Version::Fix44, Version::Fix42, "528=A|", 528, false),
+        (Version::Fix44, Version::Fix42, "528=R|", 528, false),
         (Version::Fix44, Version::Fix50Sp2, "528=A|", 528, true),
         (Version::Fix42, Version::Fix50Sp2, "115=FIRM|", 115, true),
     ];

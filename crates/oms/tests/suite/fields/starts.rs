@@ -53,7 +53,7 @@ fn a_start_names_the_open_orders_that_another_dictionary_refuses() {
         );
         desk.set_version(VENUE, Version::Fix42);
         let wanted =
-            format!("4 open orders {CAUSE}: 1 (tag 453), 6 (tag 453), 7 (tag 453), 8 (tag 453)");
+            format!("4 open orders {CAUSE}: 1 (tag 802), 6 (tag 802), 7 (tag 802), 8 (tag 802)");
         assert_eq!(named(&mut desk, from_checkpoint), Some(wanted.clone()));
         assert_eq!(
             named(&mut desk, from_checkpoint),

@@ -1,0 +1,406 @@
+//! Converts the fields that a request carries, where the client and the line have different FIX versions.
+//!
+//! A field that both dictionaries define alike is passed on unchanged, and so is a field that a contract names. The
+//! conversion tables of `fixwire-transform` convert all other fields together.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Decoder, Dictionary, Field, Message, Tag, tag};
+use fixwire_transform::Draft;
+use fixwire_transform::convert::{BuiltInConversions, Conversion, Losses};
+
+use super::carried::{CarriedFields, SentBecause, allows, each_field, fault, group_len};
+use super::contract::{Contract, Passage, Treatment};
+use super::field_table::{request_bit, request_treatment};
+use crate::values::ids::{SessionNo, Table};
+use crate::values::value::Side;
+
+/// Maximum number of fields of a converted message.
+const FIELDS: usize = 256;
+/// Maximum length of the values of a converted message for which memory is set aside, in bytes.
+const BYTES: usize = 8 << 10;
+
+/// What the conversion needs to know of a FIX session.
+#[derive(Clone, Debug)]
+pub(crate) struct ConvertingSession {
+    pub version: Version,
+    pub dictionary: Arc<Dictionary>,
+    /// The contract of the client's user, or of the line's group.
+    pub contract: Contract,
+}
+
+/// The FIX versions of a client and of a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClientToLine {
+    pub from: Version,
+    pub to: Version,
+}
+
+/// The conversion from one FIX version to another.
+#[derive(Clone, Debug)]
+struct VersionPair {
+    from: Version,
+    to: Version,
+    conversion: Conversion,
+    losses: Losses,
+}
+
+/// Converts carried fields between FIX versions. Has its working memory from the start.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldConverter {
+    /// The FIX sessions of the state.
+    sessions: Table<SessionNo, Option<ConvertingSession>>,
+    pairs: Vec<VersionPair>,
+    draft: Draft,
+    decoder: Decoder,
+    header: Vec<u8>,
+    body: Vec<u8>,
+    /// The fields that the tables convert.
+    moved: Vec<u8>,
+}
+
+impl Default for FieldConverter {
+    fn default() -> Self {
+        Self {
+            sessions: Table::default(),
+            pairs: Vec::new(),
+            draft: Draft::default(),
+            decoder: Decoder::with_capacity(0),
+            header: Vec::new(),
+            body: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
+}
+
+/// A request that is sent from a client to a line with carried fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CarryingRequest<'a> {
+    pub client: SessionNo,
+    pub line: SessionNo,
+    /// MsgType(35): D, G or F.
+    pub msg_type: &'a [u8],
+    pub side: Side,
+    pub fields: CarriedFields<'a>,
+}
+
+/// A field of the OMS itself, which a conversion table may read.
+#[derive(Clone, Copy)]
+struct OwnField {
+    tag: Tag,
+    value: &'static [u8],
+}
+
+const fn own(tag: Tag, value: &'static [u8]) -> OwnField {
+    OwnField { tag, value }
+}
+
+/// The fields without which no version has the request. Of these, tables see only Side(54) with its value.
+const OWN: [OwnField; 7] = [
+    own(tag::CL_ORD_ID, b"1"),
+    own(tag::ORIG_CL_ORD_ID, b"1"),
+    own(tag::SYMBOL, b"1"),
+    own(tag::TRANSACT_TIME, b"20000101-00:00:00"),
+    own(tag::ORDER_QTY, b"1"),
+    own(tag::HANDL_INST, b"1"),
+    own(tag::ORD_TYPE, b"1"),
+];
+
+/// The type of a cancel, which only FIX 4.0 has: for the whole quantity.
+const CXL_TYPE: OwnField = own(125, b"F");
+
+/// The fields of [`OWN`] that a request has.
+fn own_fields(msg_type: &[u8]) -> impl Iterator<Item = &'static OwnField> {
+    let len = match msg_type {
+        b"F" => 5,
+        _ => OWN.len(),
+    };
+    let of_order = msg_type == b"D";
+    let cancel = (msg_type == b"F").then_some(&CXL_TYPE);
+    let fields = OWN[..len].iter();
+    let fields = fields.filter(move |it| !(of_order && it.tag == tag::ORIG_CL_ORD_ID));
+    fields.chain(cancel)
+}
+
+/// Number of fields of a field with its group, if it counts one in one of the requests that carry fields.
+///
+/// # Errors
+///
+/// The tag of the NumInGroup field, when its value is not the number of entries.
+fn unit_len(
+    dictionary: &Dictionary,
+    msg_type: &[u8],
+    message: &Message<'_>,
+    fields: &[Field],
+) -> Result<usize, Tag> {
+    let Some(first) = fields.first() else {
+        return Ok(0);
+    };
+    let types = [msg_type, b"D", b"G", b"F", b"S"];
+    let mut groups = types.iter().map(|it| dictionary.group(it, first.tag));
+    let def = groups.find_map(|def| def);
+    def.map_or(Ok(1), |def| group_len(def, message, fields))
+}
+
+impl FieldConverter {
+    /// Makes the conversions between the versions of clients and lines that do not exist yet, and takes the sessions
+    /// of the state.
+    pub(crate) fn prepare(
+        &mut self,
+        sessions: Table<SessionNo, Option<ConvertingSession>>,
+        pairs: impl Iterator<Item = ClientToLine>,
+    ) {
+        self.sessions = sessions;
+        let mut tables = BuiltInConversions::default();
+        for ClientToLine { from, to } in pairs {
+            if self.pairs.iter().any(|it| (it.from, it.to) == (from, to)) {
+                continue;
+            }
+            let Some(conversion) = tables.conversion(from, to) else {
+                continue;
+            };
+            self.pairs.push(VersionPair {
+                from,
+                to,
+                losses: conversion.losses(),
+                conversion,
+            });
+        }
+        self.set_aside();
+    }
+
+    /// Sets aside the working memory, if fields can be converted at all.
+    fn set_aside(&mut self) {
+        if !self.pairs.is_empty() {
+            self.draft = Draft::with_capacity(FIELDS, BYTES);
+            self.decoder = Decoder::with_capacity(FIELDS);
+            let buffers = [&mut self.header, &mut self.body, &mut self.moved];
+            buffers.into_iter().for_each(|it| it.reserve(BYTES));
+        }
+    }
+
+    /// A second converter with the same tables and a working memory of its own.
+    pub(crate) fn another(&self) -> Self {
+        let mut other = self.clone();
+        other.set_aside();
+        other
+    }
+
+    /// Whether a client and a line have different versions, between which fields can be converted.
+    #[inline]
+    pub(crate) fn is_between(&self, client: SessionNo, line: SessionNo) -> bool {
+        let of = |number| self.sessions.get(number).and_then(Option::as_ref);
+        let (client, line) = (of(client), of(line));
+        client.map(|it| it.version) != line.map(|it| it.version)
+            && client.is_some()
+            && line.is_some()
+    }
+
+    /// The fields of a request as its line gets them; `None` if it gets them as the client sent them.
+    ///
+    /// # Errors
+    ///
+    /// The tag of a field that the line cannot get, neither unchanged nor converted.
+    #[cold]
+    pub(crate) fn convert(
+        &mut self,
+        request: &CarryingRequest<'_>,
+    ) -> Result<Option<CarriedFields<'_>>, Tag> {
+        if !self.is_between(request.client, request.line) {
+            return Ok(None);
+        }
+        let Self {
+            sessions,
+            pairs,
+            draft,
+            decoder,
+            header,
+            body,
+            moved,
+        } = self;
+        let of = |number| sessions.get(number).and_then(Option::as_ref);
+        let (Some(client), Some(line)) = (of(request.client), of(request.line)) else {
+            return Ok(None);
+        };
+        let buffers = [&mut *header, &mut *body, &mut *moved];
+        buffers.into_iter().for_each(Vec::clear);
+        let msg_type = request.msg_type;
+        let parts = [
+            (request.fields.header, &mut *header),
+            (request.fields.body, &mut *body),
+        ];
+        for (part, unchanged) in parts {
+            let message = decoder.decode_whole(part);
+            let fields = message.fields();
+            let mut at = 0;
+            while let Some(first) = fields.get(at) {
+                let len = unit_len(&client.dictionary, msg_type, &message, &fields[at..])?;
+                let unit = &fields[at..at + len];
+                let is_named = [&client.contract, &line.contract]
+                    .iter()
+                    .any(|it| it.of(first.tag).is_some());
+                let is_alike = || {
+                    let why = SentBecause::OfTable;
+                    let (from, to) = (&client.dictionary, &line.dictionary);
+                    fault(&message, msg_type, unit, why, from, to).is_ok()
+                };
+                let to = match is_named || is_alike() {
+                    true => &mut *unchanged,
+                    false => &mut *moved,
+                };
+                to.extend_from_slice(message.raw(at..at + len));
+                at += len;
+            }
+        }
+        if moved.is_empty() {
+            return Ok(None);
+        }
+        let mut pairs = pairs.iter_mut();
+        let pair = pairs.find(|it| (it.from, it.to) == (client.version, line.version));
+        let pair = pair.ok_or_else(|| first_tag(moved))?;
+        let mut work = ConvertingWork {
+            pair,
+            draft,
+            decoder,
+            client,
+            line,
+            msg_type,
+            side: request.side,
+        };
+        work.run(moved, header, body)
+            .map_err(|tag| tag.unwrap_or_else(|| work.culprit(moved)))?;
+        Ok(Some(CarriedFields {
+            header,
+            body,
+            kept: b"",
+        }))
+    }
+}
+
+/// The first tag of these fields; 0 if there is no field.
+fn first_tag(fields: &[u8]) -> Tag {
+    each_field(fields).next().map_or(0, |field| field.tag)
+}
+
+fn has(fields: &[u8], tag: Tag) -> bool {
+    each_field(fields).any(|field| field.tag == tag)
+}
+
+/// The conversion of the fields of one request.
+struct ConvertingWork<'a> {
+    pair: &'a mut VersionPair,
+    draft: &'a mut Draft,
+    decoder: &'a mut Decoder,
+    client: &'a ConvertingSession,
+    line: &'a ConvertingSession,
+    msg_type: &'a [u8],
+    side: Side,
+}
+
+impl ConvertingWork<'_> {
+    /// Converts fields, and adds them to the fields that the line gets.
+    ///
+    /// # Errors
+    ///
+    /// The tag of the field that cannot be converted; `None` if it is not known which of the fields that is.
+    fn run(
+        &mut self,
+        moved: &[u8],
+        header: &mut Vec<u8>,
+        body: &mut Vec<u8>,
+    ) -> Result<(), Option<Tag>> {
+        let known = |tag: Tag| has(moved, tag).then_some(tag);
+        self.load(moved);
+        let VersionPair {
+            conversion, losses, ..
+        } = &mut *self.pair;
+        let converted = conversion.convert(self.draft, losses);
+        converted.map_err(|failure| failure.tag().and_then(known))?;
+        if let Some(lost) = conversion.lost().iter().find_map(|tag| known(*tag)) {
+            return Err(Some(lost));
+        }
+        let side = [self.side.byte()];
+        let bit = request_bit(self.msg_type);
+        let message = self.decoder.decode_whole(self.draft.encode());
+        let dictionary = &self.line.dictionary;
+        let fields = message.fields();
+        let mut at = 0;
+        while let Some(first) = fields.get(at) {
+            let (tag, value) = (first.tag, message.value(*first));
+            let own = own_fields(self.msg_type).find(|it| it.tag == tag);
+            let own = match tag {
+                tag::SIDE => Some(&side[..]),
+                _ => own.map(|it| it.value),
+            };
+            if let Some(own) = own {
+                // The OMS writes this field, and no conversion may change it.
+                if own != value {
+                    return Err(None);
+                }
+                at += 1;
+                continue;
+            }
+            let of_header = dictionary.header().member(tag);
+            let of_message = dictionary.message(self.msg_type);
+            let member = of_header.or_else(|| of_message?.member(tag)).ok_or(None)?;
+            let len = match &member.group {
+                Some(def) => group_len(def, &message, &fields[at..]).map_err(|_| None)?,
+                None => 1,
+            };
+            for field in &fields[at..at + len] {
+                let value = message.value(*field);
+                let def = dictionary.field(field.tag);
+                let treatment = self.line.contract.of(field.tag);
+                let is_taken = match treatment {
+                    Some(treatment) => treatment.pass(value) != Passage::Refused,
+                    None => request_treatment(field.tag, bit) == Some(Treatment::Carry),
+                };
+                if !is_taken || !def.is_some_and(|def| allows(def, value)) {
+                    return Err(known(field.tag));
+                }
+            }
+            if has(header, tag) || has(body, tag) {
+                return Err(None);
+            }
+            let to = match of_header.is_some() {
+                true => &mut *header,
+                false => &mut *body,
+            };
+            to.extend_from_slice(message.raw(at..at + len));
+            at += len;
+        }
+        Ok(())
+    }
+
+    /// Loads fields into the draft, after the fields that the OMS writes.
+    fn load(&mut self, fields: &[u8]) {
+        self.draft.begin(self.msg_type);
+        for own in own_fields(self.msg_type) {
+            self.draft.push(own.tag, own.value);
+        }
+        self.draft.push(tag::SIDE, &[self.side.byte()]);
+        for field in each_field(fields) {
+            self.draft.push(field.tag, field.value);
+        }
+    }
+
+    /// The tag of the first field that cannot be converted without the others; if each can, the tag of the first one.
+    fn culprit(&mut self, moved: &[u8]) -> Tag {
+        let mut rest = moved;
+        while !rest.is_empty() {
+            let message = self.decoder.decode_whole(rest);
+            let fields = message.fields();
+            let dictionary = &self.client.dictionary;
+            let len = unit_len(dictionary, self.msg_type, &message, fields).unwrap_or(1);
+            let (one, after) = rest.split_at(message.raw(0..len.max(1)).len());
+            rest = after;
+            let (mut header, mut body) = (Vec::new(), Vec::new());
+            if let Err(tag) = self.run(one, &mut header, &mut body) {
+                return tag.unwrap_or_else(|| first_tag(one));
+            }
+        }
+        first_tag(moved)
+    }
+}

@@ -1,0 +1,400 @@
+//! Fields of requests that a line of another FIX version gets as the conversion tables of the gateway write them.
+
+use fixwire_engine::protocol::Tag;
+use fixwire_engine::protocol::dictionary::{Dictionary, Member, Version};
+use fixwire_oms::field_table::{FieldClass, request_bit, request_field};
+use fixwire_transform::Draft;
+use fixwire_transform::convert::Conversion;
+
+use super::carried::{is_passed, sent, text};
+use super::{CLIENT, ORDER, VENUE, base, open, setup};
+use crate::desk::{Desk, Input, dictionary};
+
+const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];
+
+fn desk_between(from: Version, to: Version, user: &str, group: &str) -> Desk {
+    let mut setup = setup(from, user, group);
+    setup.sessions = vec![("C", from), ("V", to)];
+    let mut desk = Desk::new(&setup);
+    desk.hear(&Input::Up(VENUE, false));
+    desk.hear(&Input::Up(CLIENT, false));
+    desk
+}
+
+fn pairs() -> impl Iterator<Item = (Version, Version)> {
+    let all = VERSIONS.into_iter();
+    let all = all.flat_map(|from| VERSIONS.into_iter().map(move |to| (from, to)));
+    all.filter(|(from, to)| from != to)
+}
+
+/// The fields of a message of the OMS, without those that it writes itself.
+fn passed(body: &str, dictionary: &Dictionary, msg_type: &str) -> Vec<String> {
+    // A member of a group stands after the field that counts the group.
+    let mut group: Option<Vec<Tag>> = None;
+    let mut all = Vec::new();
+    for field in body.split_terminator('|') {
+        let tag: Tag = field.split('=').next().unwrap().parse().unwrap();
+        let is_member = group.as_ref().is_some_and(|tags| tags.contains(&tag));
+        let row = request_field(tag, request_bit(msg_type.as_bytes()));
+        let is_passed = row.is_none_or(|row| row.class == FieldClass::Passed);
+        if !is_member {
+            group = dictionary
+                .group(msg_type.as_bytes(), tag)
+                .map(|it| members(it.members()));
+        }
+        if is_member || is_passed {
+            all.push(field.to_owned());
+        }
+    }
+    all
+}
+
+fn members(of: &[Member]) -> Vec<Tag> {
+    let nested = |it: &Member| it.group.as_ref().map(|it| members(it.members()));
+    let all = of.iter();
+    all.flat_map(|it| [vec![it.tag], nested(it).unwrap_or_default()].concat())
+        .collect()
+}
+
+/// What the gateway makes of a request; the fields that it loses.
+fn gateway(
+    conversion: &mut Conversion,
+    msg_type: &str,
+    body: &str,
+) -> Result<(String, Vec<Tag>), Option<Tag>> {
+    let mut draft = Draft::default();
+    draft.begin(msg_type.as_bytes());
+    for field in body.replace("a|c", "a\u{1}c").split_terminator('|') {
+        let (tag, value) = field.split_once('=').unwrap();
+        draft.push(tag.parse().unwrap(), value.as_bytes());
+    }
+    let mut losses = conversion.losses();
+    let converted = conversion.convert(&mut draft, &mut losses);
+    converted.map_err(|failure| failure.tag())?;
+    let text = String::from_utf8_lossy(draft.encode()).replace("a\u{1}c", "a;c");
+    let text = text.replace('\u{1}', "|").replace("a;c", "a|c");
+    Ok((text, losses.iter().map(|(tag, _)| tag).collect()))
+}
+
+/// Fields whose conversion the tables describe by several fields or by certain values.
+const TOGETHER: &[(&[&str], &str)] = &[
+    (&["D", "G", "F"], "109=CL|"),
+    (&["D", "G", "F"], "76=BRK|"),
+    (&["D", "G", "F"], "109=CL|76=BRK|"),
+    (&["D", "G"], "439=FIRM|440=ACC|"),
+    (&["D", "G"], "440=ACC|"),
+    (&["D", "G"], "47=A|"),
+    (&["D", "G"], "47=I|"),
+    (&["D", "G"], "47=J|"),
+    (&["D", "G"], "47=C|"),
+    (&["D", "G"], "47=P|"),
+    (&["D", "G"], "204=0|"),
+    (&["D", "G"], "204=1|"),
+    (&["D", "G"], "47=A|204=1|"),
+    (&["D", "G"], "528=A|"),
+    (&["D", "G"], "528=P|529=1 3|"),
+    (&["D", "G"], "528=I|529=1 2|"),
+    (&["D", "G"], "528=R|"),
+    (&["D", "G", "F"], "453=1|448=CL|447=D|452=3|"),
+    (
+        &["D", "G", "F"],
+        "453=2|448=CL|447=D|452=3|448=BRK|447=D|452=1|",
+    ),
+    (
+        &["D", "G", "F"],
+        "453=1|448=CL|447=D|452=3|802=1|523=S|803=10|",
+    ),
+    (
+        &["D", "G", "F"],
+        "453=1|448=FIRM|447=D|452=4|802=1|523=ACC|803=10|",
+    ),
+    (&["D", "G", "F"], "453=1|448=T|447=D|452=11|"),
+    (
+        &["D", "G", "F"],
+        "453=2|448=A|447=D|452=3|448=B|447=D|452=3|",
+    ),
+    (&["D", "G", "F"], "115=ON|347=UTF-8|58=text|"),
+    (&["D", "G", "F"], "58=text|"),
+];
+
+/// Sends a request through OMS and gateway; returns whether the OMS has accepted it.
+fn compare(
+    desk: &mut Desk,
+    conversion: &mut Conversion,
+    (from, to): (Version, Version),
+    (msg_type, id, fields): (&str, &str, &str),
+) -> bool {
+    let (source, target) = (dictionary(from), dictionary(to));
+    let base = base(msg_type, id, "O");
+    let place = |field: &&str| {
+        let tag = field.split('=').next().unwrap().parse().unwrap();
+        source.header().member(tag).is_some()
+    };
+    let is_group = fields.contains("453=");
+    let (header, body): (Vec<&str>, Vec<&str>) = match is_group {
+        true => (Vec::new(), vec![fields]),
+        false => fields.split_inclusive('|').partition(place),
+    };
+    let said = format!("{}{base}{}", header.concat(), body.concat());
+    let (heard, answer) = desk.asks(CLIENT, msg_type, &said);
+    assert_eq!(heard, Ok(()), "{from:?} {to:?} {said}");
+    let arrived = desk
+        .bodies
+        .iter()
+        .any(|(session, of, _)| *session == VENUE && of == msg_type);
+    // Without HandlInst(21) an order has no place in FIX 4.2.
+    let whole = format!("{}21=1|{base}{}", header.concat(), body.concat());
+    let gateway = gateway(conversion, msg_type, &whole);
+    let of_client = |tag: &Tag| format!("|{fields}").contains(&format!("|{tag}="));
+    match gateway {
+        Ok((text, lost)) if !lost.iter().any(of_client) => {
+            assert!(
+                arrived,
+                "{from:?} {to:?} {said}: {answer:?}, gateway {text}"
+            );
+            let ours = passed(&sent(desk, msg_type).unwrap(), &target, msg_type);
+            let mut theirs = passed(&text, &target, msg_type);
+            let mut sorted = ours.clone();
+            sorted.sort();
+            theirs.sort();
+            assert_eq!(sorted, theirs, "{from:?} {to:?} {said}");
+        }
+        Ok((_, lost)) => {
+            assert!(!arrived, "{from:?} {to:?} {said}: lost {lost:?}");
+            let text = answer.iter().find_map(|it| it.get(58)).unwrap_or_default();
+            let named = lost.iter().any(|tag| text.contains(&format!("(tag {tag}")));
+            assert!(named, "{from:?} {to:?} {said}: {text}, lost {lost:?}");
+        }
+        Err(_) => assert!(!arrived, "{from:?} {to:?} {said}"),
+    }
+    arrived
+}
+
+#[test]
+fn the_venue_gets_the_fields_that_the_gateway_would_send() {
+    for (from, to) in pairs() {
+        let mut desk = desk_between(from, to, "", "");
+        let mut conversion = Conversion::built_in(from, to).unwrap();
+        open(&mut desk, "O");
+        let source = dictionary(from);
+        let mut count = 0;
+        for (types, fields) in TOGETHER {
+            let tags = fields.split_terminator('|');
+            let tags = tags.map(|it| it.split('=').next().unwrap().parse::<Tag>().unwrap());
+            for (at, msg_type) in types.iter().enumerate() {
+                let message = source.message(msg_type.as_bytes()).unwrap();
+                let has = |tag: Tag| {
+                    let mut groups = message.members().iter();
+                    message.member(tag).is_some()
+                        || source.header().member(tag).is_some()
+                        || groups.any(|it| members(std::slice::from_ref(it)).contains(&tag))
+                };
+                if !tags.clone().all(has) {
+                    continue;
+                }
+                count += 1;
+                let id = format!("T{count}-{at}");
+                let whole = (*msg_type, &*id, *fields);
+                if compare(&mut desk, &mut conversion, (from, to), whole) && *msg_type != "D" {
+                    reject(&mut desk, msg_type);
+                }
+            }
+        }
+        assert!(count > 15, "{from:?} {to:?}: {count}");
+    }
+}
+
+#[test]
+fn each_field_that_passes_is_as_the_gateway_sends_it_or_refused() {
+    for (from, to) in pairs() {
+        let mut desk = desk_between(from, to, "", "");
+        let mut conversion = Conversion::built_in(from, to).unwrap();
+        open(&mut desk, "O");
+        let source = dictionary(from);
+        let (mut arrived, mut refused) = (0, 0);
+        for msg_type in ["D", "G", "F"] {
+            let message = source.message(msg_type.as_bytes()).unwrap();
+            for member in message.members() {
+                let field = text(&source, member);
+                let id = format!("{msg_type}{}", member.tag);
+                let has_it =
+                    format!("|{}", base(msg_type, &id, "O")).contains(&format!("|{}=", member.tag));
+                let is_single = member.group.is_none() && !field.contains("a|c");
+                if has_it || field.is_empty() || !is_single || !is_passed(member, msg_type) {
+                    continue;
+                }
+                match compare(
+                    &mut desk,
+                    &mut conversion,
+                    (from, to),
+                    (msg_type, &id, &field),
+                ) {
+                    true if msg_type == "D" => arrived += 1,
+                    true => {
+                        arrived += 1;
+                        reject(&mut desk, msg_type);
+                    }
+                    false => refused += 1,
+                }
+            }
+        }
+        assert!(
+            arrived > 10,
+            "{from:?} {to:?}: {arrived}, {refused} refused"
+        );
+    }
+}
+
+/// The venue rejects the request that it got last.
+fn reject(desk: &mut Desk, msg_type: &str) {
+    let body = sent(desk, msg_type).unwrap();
+    let of = |tag: &str| body.split('|').find_map(|it| it.strip_prefix(tag));
+    let (id, original) = (of("11=").unwrap(), of("41=").unwrap());
+    let to = if msg_type == "G" { "2" } else { "1" };
+    let reject = format!("37=V1|11={id}|41={original}|39=0|434={to}|102=0|58=no|");
+    desk.says(VENUE, "9", &reject);
+}
+
+fn refusal(desk: &mut Desk, body: &str) -> String {
+    let (heard, said) = desk.asks(CLIENT, "D", body);
+    assert_eq!(heard, Ok(()), "{body}");
+    assert_eq!(sent(desk, "D"), None, "{body}");
+    said[0].get(58).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_field_that_changes_an_own_field_of_the_order_is_refused_with_its_tag() {
+    let mut desk = desk_between(Version::Fix42, Version::Fix44, "", "");
+    // Short exempt is Side(54) = 6 in FIX 4.4, but the order has Side(54) = 5.
+    let order = ORDER.replace("54=1", "54=5");
+    let text = refusal(&mut desk, &format!("11=S1|{order}109=CL|47=B|114=N|"));
+    assert!(text.contains("(tag 47"), "{text}");
+    let text = refusal(&mut desk, &format!("11=S2|{ORDER}109=CL|440=ACC|"));
+    assert!(text.contains("(tag 440"), "{text}");
+}
+
+#[test]
+fn contracts_name_fields_before_and_after_the_conversion() {
+    let order = format!("11=A1|{ORDER}109=CL|47=A|");
+    let plain = |user: &str, group: &str| {
+        let mut desk = desk_between(Version::Fix42, Version::Fix44, user, group);
+        let (heard, _) = desk.asks(CLIENT, "D", &order);
+        assert_eq!(heard, Ok(()));
+        let body = sent(&desk, "D");
+        body.map(|it| passed(&it, &dictionary(Version::Fix44), "D").join("|"))
+    };
+    let converted = "528=A|453=1|448=CL|447=D|452=3";
+    let sorted = |text: &str| {
+        let mut all: Vec<_> = text.split('|').map(str::to_owned).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(plain("", "").map(|it| sorted(&it)), Some(sorted(converted)));
+    // A field that a contract names is not converted.
+    assert_eq!(
+        plain("", "carry = [47]").unwrap().split('|').next(),
+        Some("47=A")
+    );
+    assert_eq!(
+        plain("carry = [47]", "").unwrap().split('|').next(),
+        Some("47=A")
+    );
+    // The contract of the line's group applies to the converted fields.
+    assert_eq!(plain("", "drop = [453]").as_deref(), Some("528=A"));
+    assert_eq!(plain("", "refuse = [453]"), None);
+    let mapped = plain("", "map.528 = {A = \"P\"}").unwrap();
+    assert!(mapped.contains("528=P"), "{mapped}");
+    assert_eq!(plain("", "map.528 = {R = \"P\"}"), None);
+    // With the group's name, the length of the converted fields counts.
+    let mut short = setup(Version::Fix42, "", "");
+    short.settings = short
+        .settings
+        .replacen("[oms]\n", "[oms]\ncarried_bytes = 20\n", 1);
+    short.sessions = vec![("C", Version::Fix42), ("V", Version::Fix44)];
+    let mut desk = Desk::new(&short);
+    desk.hear(&Input::Up(VENUE, false));
+    desk.hear(&Input::Up(CLIENT, false));
+    let text = refusal(&mut desk, &format!("11=A1|{ORDER}109=CL|"));
+    assert!(text.contains("carried_bytes, 20"), "{text}");
+}
+
+#[test]
+fn a_queued_order_is_converted_when_it_is_sent_also_after_a_restart() {
+    for restart in [None, Some(false), Some(true)] {
+        let mut queued = setup(Version::Fix42, "", "queue = \"10m\"");
+        queued.sessions = vec![("C", Version::Fix42), ("V", Version::Fix44)];
+        let mut desk = Desk::new(&queued);
+        desk.hear(&Input::Up(CLIENT, false));
+        desk.says(CLIENT, "D", &format!("11=A1|{ORDER}109=CL|47=A|"));
+        assert_eq!(sent(&desk, "D"), None);
+        if let Some(from_checkpoint) = restart {
+            desk.hear(&Input::Restart(0, from_checkpoint));
+            desk.hear(&Input::Up(CLIENT, false));
+        }
+        let mut said = desk.hear(&Input::Up(VENUE, false));
+        let mut body = sent(&desk, "D");
+        for _ in 0..5 {
+            said.extend(desk.hear(&Input::Pass(1_000_000)));
+            body = body.or_else(|| sent(&desk, "D"));
+        }
+        let body = body.unwrap_or_else(|| panic!("{restart:?} {said:?}"));
+        assert!(body.contains("|453=1|448=CL|447=D|452=3|"), "{body}");
+        assert!(
+            body.contains("|528=A|") && !body.contains("|109="),
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn a_merged_replace_and_a_cancel_of_the_oms_have_the_converted_fields() {
+    let mut desk = desk_between(Version::Fix42, Version::Fix44, "", "replace = \"merge\"");
+    desk.says(CLIENT, "D", &format!("11=O|{ORDER}109=CL|47=A|"));
+    desk.says(
+        VENUE,
+        "8",
+        "37=V1|11=1|17=N1|150=0|39=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|",
+    );
+    desk.says(CLIENT, "G", &base("G", "G1", "O"));
+    let body = sent(&desk, "G").unwrap();
+    assert!(body.contains("|453=1|448=CL|447=D|452=3|"), "{body}");
+    assert!(body.contains("|528=A|"), "{body}");
+    reject(&mut desk, "G");
+    desk.hear(&Input::Command("kill account=A1".into()));
+    let body = sent(&desk, "F").expect("a cancel");
+    assert!(body.contains("|453=1|448=CL|447=D|452=3|"), "{body}");
+    assert!(!body.contains("528="), "{body}");
+}
+
+#[test]
+fn an_order_whose_converted_field_the_settings_refuse_meanwhile_is_not_sent() {
+    let mut queued = setup(Version::Fix42, "", "queue = \"10m\"");
+    queued.sessions = vec![("C", Version::Fix42), ("V", Version::Fix44)];
+    let mut desk = Desk::new(&queued);
+    desk.hear(&Input::Up(CLIENT, false));
+    desk.says(CLIENT, "D", &format!("11=A1|{ORDER}109=CL|"));
+    desk.set("queue = \"10m\"", "queue = \"10m\"\nrefuse = [453]");
+    desk.hear(&Input::Restart(0, false));
+    desk.hear(&Input::Up(CLIENT, false));
+    let said = desk.hear(&Input::Up(VENUE, false));
+    assert_eq!(sent(&desk, "D"), None);
+    let texts: Vec<_> = said.iter().filter_map(|it| it.get(58)).collect();
+    assert!(texts.iter().any(|it| it.contains("(tag 109")), "{texts:?}");
+}
+
+#[test]
+fn both_orders_of_a_quote_have_its_converted_fields() {
+    let mut desk = desk_between(Version::Fix42, Version::Fix44, "", "");
+    desk.says(CLIENT, "S", &format!("{}109=CL|", base("S", "Q1", "")));
+    let orders = desk
+        .bodies
+        .iter()
+        .filter(|(to, of, _)| *to == VENUE && of == "D");
+    let orders: Vec<String> = orders
+        .map(|(_, _, body)| String::from_utf8_lossy(body).replace('\x01', "|"))
+        .collect();
+    assert_eq!(orders.len(), 2);
+    for body in orders {
+        assert!(body.ends_with("|453=1|448=CL|447=D|452=3|"), "{body}");
+    }
+}
