@@ -11,6 +11,7 @@ mod desk;
 mod node;
 mod page;
 mod reading;
+mod tables;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,6 +24,7 @@ use desk::{Answer, CLIENT, COPY, Desk, Sent, Spoken, VENUE, rules, spoken};
 use node::{Node, nodes};
 use page::{Class, Page, REQUESTS};
 use reading::{Key, Named, Outcome, Way, is_passed_back};
+use tables::converted;
 
 const ORDER: &str = "21=1|55=XYZ|54=1|38=10|40=2|44=100|60=20261122-08:00:00|";
 /// Tags that frame a message.
@@ -105,6 +107,9 @@ fn masked(sent: &Sent, own: &[Tag]) -> String {
 struct Requests<'a> {
     desk: Desk,
     ways: [Way<'a>; 3],
+    page: &'a Page,
+    /// The dictionaries of the client and of the venue.
+    spoken: (&'a Spoken, &'a Spoken),
     /// The number of the last request, and the OrderID(37) of the open order.
     last: u32,
     order: String,
@@ -135,6 +140,8 @@ impl<'a> Requests<'a> {
                 to: &venue.dictionary,
                 contracts,
             }),
+            page,
+            spoken: (client, venue),
             last: 0,
             order: String::new(),
             plain: Default::default(),
@@ -205,9 +212,10 @@ impl<'a> Requests<'a> {
         let outcomes: Option<Vec<Outcome>> = node.iter().map(|node| way.outcome(node)).collect();
         let is_header = way.from.header().member(node[0].tag).is_some();
         let text: String = node.iter().map(Node::text).collect();
-        let Some(outcomes) = outcomes else {
+        let Some(mut outcomes) = outcomes else {
             return;
         };
+        self.convert(at, node, &mut outcomes);
         let (header, fields) = match is_header {
             true => (&*text, ""),
             false => ("", &*text),
@@ -235,6 +243,41 @@ impl<'a> Requests<'a> {
                 answer.sent,
             ));
         }
+    }
+
+    /// What the conversion tables say of fields that the venue's dictionary does not take as they stand.
+    fn convert(&self, at: usize, node: &[Node], outcomes: &mut [Outcome]) {
+        let way = self.ways[at];
+        let refused = |outcome: &Outcome| *outcome == Outcome::Refused;
+        let places: Vec<usize> = (0..node.len())
+            .filter(|at| refused(&outcomes[*at]))
+            .collect();
+        let moved: Option<String> = places.iter().map(|at| way.to_convert(&node[*at])).collect();
+        let (Some(moved), Some(first)) = (moved, places.first()) else {
+            return;
+        };
+        let base = base(KINDS[at], "1", "1");
+        // A cancel needs its quantity in FIX 4.4, and its CxlType in FIX 4.0.
+        let base = match KINDS[at] {
+            "F" => format!("{base}38=10|125=F|"),
+            _ => base,
+        };
+        let (client, venue) = self.spoken;
+        let converted = converted(self.page, KINDS[at], client, venue, &base, &moved);
+        let Some(converted) = converted else {
+            return;
+        };
+        for place in &places {
+            outcomes[*place] = Outcome::Same(0);
+        }
+        let is_header = !converted.header.is_empty();
+        outcomes[*first] = match (&*converted.header, &*converted.body) {
+            ("", text) | (text, "") => Outcome::Sent {
+                text: text.to_owned(),
+                is_header,
+            },
+            (header, body) => panic!("one field became {header} and {body}"),
+        };
     }
 
     /// The message that the venue gets.

@@ -116,6 +116,18 @@ impl Way<'_> {
         (header, body)
     }
 
+    /// The fields of a node whose conversion decides, since the venue's dictionary does not take them as they stand;
+    /// `None` when the page refuses them whatever the versions are.
+    pub fn to_convert(&self, node: &Node) -> Option<String> {
+        let fields = node.all().into_iter().map(|it| match self.fate(it) {
+            Fate::Value(value) => Some(format!("{}={value}|", it.tag)),
+            Fate::Dropped | Fate::Refused => None,
+        });
+        fields
+            .collect::<Option<String>>()
+            .filter(|_| !self.is_named(node.tag))
+    }
+
     fn is_named(&self, tag: Tag) -> bool {
         self.contracts.iter().any(|named| named.contains_key(&tag))
     }

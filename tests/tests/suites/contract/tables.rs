@@ -1,0 +1,130 @@
+//! What the conversion tables of the gateway make of fields of a request.
+
+use std::sync::{Mutex, OnceLock};
+
+use fixwire_protocol::dictionary::{GroupDef, Version};
+use fixwire_protocol::{Dictionary, Tag};
+use fixwire_transform::Draft;
+use fixwire_transform::convert::{BuiltInConversions, Conversion};
+
+use super::desk::Spoken;
+use super::page::{Class, Page};
+
+/// The fields of header and body that a venue gets.
+#[derive(Debug, Default, Eq, PartialEq)]
+pub struct ConvertedText {
+    pub header: String,
+    pub body: String,
+}
+
+/// A conversion from one version to another; `None` when both are the same.
+fn conversion(from: Version, to: Version) -> Option<Conversion> {
+    type Made = Vec<(Version, Version, Option<Conversion>)>;
+    static MADE: OnceLock<Mutex<(BuiltInConversions, Made)>> = OnceLock::new();
+    let mut made = MADE.get_or_init(Mutex::default).lock().expect("no panic");
+    let (tables, made) = &mut *made;
+    if let Some(known) = made.iter().find(|it| (it.0, it.1) == (from, to)) {
+        return known.2.clone();
+    }
+    let conversion = tables.conversion(from, to);
+    made.push((from, to, conversion.clone()));
+    conversion
+}
+
+fn text(draft: &mut Draft) -> Vec<(Tag, String)> {
+    let fields = (0..draft.len()).map(|at| {
+        let value = String::from_utf8_lossy(draft.value(at)).replace('\x01', "|");
+        (draft.tag(at), value)
+    });
+    fields.collect()
+}
+
+/// Converts fields beside a request that has them not; `None` when the venue cannot get them.
+pub fn converted(
+    page: &Page,
+    msg_type: &str,
+    client: &Spoken,
+    venue: &Spoken,
+    base: &str,
+    fields: &str,
+) -> Option<ConvertedText> {
+    let mut conversion = conversion(client.version, venue.version)?;
+    let mut losses = conversion.losses();
+    let mut draft = Draft::default();
+    draft.begin(msg_type.as_bytes());
+    let all = format!("{base}{fields}").replace("a|c", "a\x02c");
+    let mut moved = Vec::new();
+    for field in all.split_terminator('|') {
+        let (tag, value) = field.split_once('=')?;
+        let tag: Tag = tag.parse().ok()?;
+        draft.push(tag, value.replace('\x02', "\x01").as_bytes());
+        moved.push(tag);
+    }
+    let own = base.split_terminator('|').count();
+    conversion.convert(&mut draft, &mut losses).ok()?;
+    if moved[own..].iter().any(|tag| losses.of(*tag) > 0) || losses.others() > 0 {
+        return None;
+    }
+    let mut converted = ConvertedText::default();
+    let result = text(&mut draft);
+    let mut at = 0;
+    while let Some((tag, value)) = result.get(at) {
+        let said = base
+            .split_terminator('|')
+            .find_map(|it| it.strip_prefix(&*format!("{tag}=")));
+        if let Some(said) = said {
+            // What the OMS writes itself does not change.
+            if said != value {
+                return None;
+            }
+            at += 1;
+            continue;
+        }
+        let dictionary = &venue.dictionary;
+        let is_header = dictionary.header().member(*tag).is_some();
+        let group = dictionary.group(msg_type.as_bytes(), *tag);
+        let message = dictionary.message(msg_type.as_bytes())?;
+        if !is_header && message.member(*tag).is_none() {
+            return None;
+        }
+        let len = group.map_or(1, |group| 1 + entries(group, &result[at + 1..]));
+        for (tag, value) in &result[at..at + len] {
+            let is_passed = page.request(msg_type, *tag) == Some(Class::Passed);
+            if !is_passed || !is_allowed(dictionary, *tag, value) {
+                return None;
+            }
+            let to = match is_header {
+                true => &mut converted.header,
+                false => &mut converted.body,
+            };
+            *to += &format!("{tag}={value}|");
+        }
+        at += len;
+    }
+    Some(converted)
+}
+
+/// How many of these fields are members of a group, its nested groups included.
+fn entries(group: &GroupDef, fields: &[(Tag, String)]) -> usize {
+    fn has(group: &GroupDef, tag: Tag) -> bool {
+        let mut members = group.members().iter();
+        members.any(|it| it.tag == tag || it.group.as_ref().is_some_and(|it| has(it, tag)))
+    }
+    fields
+        .iter()
+        .take_while(|(tag, _)| has(group, *tag))
+        .count()
+}
+
+fn is_allowed(dictionary: &Dictionary, tag: Tag, value: &str) -> bool {
+    let Some(field) = dictionary.field(tag) else {
+        return false;
+    };
+    let mut values = match field.kind.is_multiple() {
+        true => value.split(' ').collect(),
+        false => vec![value],
+    }
+    .into_iter();
+    let bytes = value.replace('|', "\x01");
+    values.all(|value| field.allows(value.as_bytes())) && field.kind.accepts(bytes.as_bytes())
+}
