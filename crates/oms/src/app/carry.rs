@@ -9,7 +9,7 @@ use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Field, Message, SOH, Tag, tag};
+use fixwire_protocol::{Decimal, Field, Message, SOH, Tag, tag};
 
 use super::Oms;
 use super::fields::{FieldUse, first_unusual};
@@ -18,10 +18,10 @@ use super::session::Reach;
 use crate::fix::carried::{LineContract, whose};
 use crate::fix::lines::LeftOut;
 use crate::state::orders::Order;
-use crate::values::fields::carried::{CarriedFields, SentBecause, group_len, splits};
+use crate::values::fields::carried::{CarriedFields, SentBecause, each_field, group_len, splits};
 use crate::values::fields::contract::Passage;
 use crate::values::fields::conversion::{CarryingRequest, ClientToLine, ConvertingSession};
-use crate::values::fields::field_table::request_bit;
+use crate::values::fields::field_table::{DISPLAYED, request_bit};
 use crate::values::fields::{LostBecause, LostField, QUOTE_MAX, RefusedField, check_taken};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{LineGroup, UserRule};
@@ -377,6 +377,24 @@ impl Oms {
             }
         }
         Ok(())
+    }
+
+    /// The displayed quantity above OrderQty(38) among the fields that an order has, or will have after its replace.
+    pub(super) fn above_quantity(&self, message: &Message<'_>) -> Option<LostField> {
+        if !matches!(message.msg_type(), b"D" | b"G") {
+            return None;
+        }
+        let quantity = Decimal::parse(message.get(tag::ORDER_QTY)?).ok()?;
+        let CarriedFields { body, kept, .. } = self.gathered.fields();
+        let mut fields = each_field(body).chain(each_field(kept));
+        let above = fields.find(|field| {
+            let shown = Decimal::parse(field.value);
+            DISPLAYED.contains(&field.tag) && shown.is_ok_and(|shown| shown > quantity)
+        })?;
+        Some(LostField {
+            tag: above.tag,
+            why: LostBecause::AboveQuantity,
+        })
     }
 
     /// Open orders with a field that their lines refuse, because the settings or a dictionary have changed since the

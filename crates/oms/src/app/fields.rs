@@ -118,6 +118,9 @@ impl Oms {
         {
             return Some(lost);
         }
+        if let Some(lost) = self.above_quantity(message) {
+            return Some(lost);
+        }
         for field in &fields[from..] {
             if let FieldUse::Dropped(by) = self.field_use(index, group, message, *field) {
                 *self.dropped.requests.entry((by, field.tag)).or_default() += 1;
@@ -138,6 +141,11 @@ impl Oms {
         let bit = request_bit(message.msg_type());
         if self.is_carried((index, group), message, field, bit) {
             return FieldUse::Ours;
+        }
+        // A contract names a field for the messages in which the table lets it be named.
+        let row = field_table::request_field(field.tag, bit);
+        if row.is_some_and(|row| row.class == FieldClass::Never) {
+            return FieldUse::Refused;
         }
         let user = self.core.user(index).ok().map(|user| &user.contract);
         let of_group = group.and_then(|group| {

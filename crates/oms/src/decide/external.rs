@@ -226,7 +226,7 @@ impl Core {
         let is_same = !order.is_external()
             && !order.state.is_unsent()
             && (((report.symbol.is_empty() || report.symbol == symbol)
-                && report.side.is_none_or(|side| side == order.side))
+                && report.side.is_none_or(|side| side.agrees(order.side)))
                 || self.copied_leg(order.number, report).is_some())
             && (venue_id.is_empty() || report.venue_id.is_empty() || venue_id == report.venue_id);
         is_same.then_some(order.number)

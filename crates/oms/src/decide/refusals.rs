@@ -13,12 +13,13 @@ use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 
 impl Reason {
-    /// The reason for a lost field: it would not reach the venue, it makes the carried fields too long, its value does
-    /// not fit TMP, or it has a reason of its own.
+    /// The reason for a lost field: it would not reach the venue, it makes the carried fields too long, it is a displayed
+    /// quantity above that of the order, its value does not fit TMP, or it has a reason of its own.
     pub(crate) fn of_field(LostField { tag, why }: LostField) -> Self {
         let (why, limit) = match why {
             LostBecause::NotSent => (Why::NotCarried, 0),
             LostBecause::TooLong(limit) => (Why::NotCarried, limit as i128),
+            LostBecause::AboveQuantity => (Why::Displayed, 0),
             LostBecause::NotOverTmp(field) => (Why::TmpField, field.number().into()),
             LostBecause::Rejected(reason) => return reason,
         };

@@ -96,7 +96,7 @@ fn write_reason(
             let (tag, limit) = (reason.value, reason.limit);
             return write!(text, " (tag {tag}: above carried_bytes, {limit})");
         }
-        Why::NotCarried => return write!(text, " (tag {})", reason.value),
+        Why::NotCarried | Why::Displayed => return write!(text, " (tag {})", reason.value),
         Why::SecurityExpired => {
             let day = u32::try_from(reason.value).map(written).unwrap_or_default();
             let scope = scope_name(state, reason.scope);

@@ -285,6 +285,8 @@ reasons! {
     127 SpreadLegs, "", 1, 2, "the legs of this spread were spreads before, or it was a leg: give it another symbol";
     /// A field of the request would not reach the venue.
     110 NotCarried, "", 11, 99, "a field of the request would not reach the venue";
+    /// The quantity that the venue would show is above that of the order.
+    153 Displayed, "", 13, 2, "the displayed quantity is above OrderQty(38)";
     /// The order number that the client chose was used before.
     74 NumberUsed, "", 6, 2, "the order number was used before";
 }

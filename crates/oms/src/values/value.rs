@@ -64,6 +64,12 @@ impl Side {
             Self::SellShort | Self::SellShortExempt => true,
         }
     }
+
+    /// Whether a report with this side may be of an order with the other one: venues and brokers may report a short
+    /// sale as exempt, or as not exempt.
+    pub(crate) fn agrees(self, other: Self) -> bool {
+        self.is_buy() == other.is_buy() && self.is_short() == other.is_short()
+    }
 }
 
 bytes! {

@@ -119,7 +119,7 @@ impl Core {
     fn fits(&self, report: &VenueReport<'_>, order: &Order) -> bool {
         let symbol = self.state().instruments().name(order.instrument);
         report.symbol == symbol
-            && report.side == Some(order.side)
+            && report.side.is_some_and(|side| side.agrees(order.side))
             && self.may_report(report.line, order)
             && !order.is_external()
     }

@@ -188,7 +188,7 @@ impl Core {
         let instrument = order.instrument;
         let symbol = self.state().instruments().name(instrument);
         let is_other = !report.symbol.is_empty() && report.symbol != symbol;
-        if is_other || report.side.is_some_and(|side| side != order.side) {
+        if is_other || report.side.is_some_and(|side| !side.agrees(order.side)) {
             let of_leg = match self.state().spreads.is_empty() {
                 true => None,
                 false => self.report_of_leg(at, report, false, sink),

@@ -14,7 +14,7 @@ mod tags;
 
 pub use reports::{REPORT_FIELDS, VENUE_MESSAGES};
 pub use requests::{REQUEST_FIELDS, REQUESTS};
-pub(crate) use tags::WHOSE;
+pub(crate) use tags::{DISPLAYED, WHOSE};
 
 /// Tags below this are looked up in an array.
 pub(crate) const LOW: usize = 2048;

@@ -70,6 +70,8 @@ pub(crate) enum LostBecause {
     NotSent,
     /// With this field the carried fields are longer than this number of bytes.
     TooLong(usize),
+    /// The field is a displayed quantity above that of the order.
+    AboveQuantity,
     /// The field of TMP that the field fills cannot have its value.
     NotOverTmp(TmpField),
     /// Another reason.

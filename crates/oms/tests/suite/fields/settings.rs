@@ -6,7 +6,7 @@ use fixwire_oms::field_table::why_not;
 use fixwire_oms::{Oms, OmsSession};
 
 use super::{CLIENT, ORDER, VENUE, at_venue, base, desk, desk_with, open, refuses, setup};
-use crate::desk::Input;
+use crate::desk::{Input, Said};
 
 #[test]
 fn fields_are_dropped_where_the_settings_say_so_and_counted() {
@@ -344,12 +344,118 @@ fn the_displayed_quantity_reaches_the_venue_where_the_settings_carry_it() {
         let (_, said) = desk.asks(CLIENT, "G", &format!("11=A2|41=A1|{replace}{tag}=2|"));
         let sent = at_venue(&said, "G").expect("sent");
         assert_eq!((sent.get(38), sent.get(tag)), (Some("20"), Some("2")));
+        // A cancel has none, whatever the settings name.
+        let (heard, said) = desk.asks(CLIENT, "F", &format!("{}{shown}", base("F", "A3", "A1")));
+        assert!(refuses(&heard, &said, tag), "{version:?}");
         // The whole quantity counts.
         let positions = desk.query("positions");
         assert!(positions.contains("\t20\t0"), "{positions}");
     }
     assert!(mistake("", "drop = [111]").contains("another way"));
     assert!(mistake("set = {1138 = \"5\"}", "").contains("clients say how their orders trade"));
+}
+
+#[test]
+fn no_displayed_quantity_is_above_that_of_the_order() {
+    for (version, tag, queue) in [
+        (Version::Fix42, 111, false),
+        (Version::Fix42, 210, true),
+        (Version::Fix44, 111, true),
+        (Version::Fix50Sp2, 1138, false),
+    ] {
+        let group = match queue {
+            true => "replace = \"merge\"\nqueue = \"3600s\"\nflow = \"1 in 1s\"\n",
+            false => "replace = \"merge\"\n",
+        };
+        let mut desk = desk_with(version, &format!("carry = [{tag}]"), group);
+        let refused = |said: &[Said]| {
+            let text = format!("the displayed quantity is above OrderQty(38) (tag {tag})");
+            said[0].get(58) == Some(&*text) && at_venue(said, "D").or(at_venue(said, "G")).is_none()
+        };
+        let (_, said) = desk.asks(CLIENT, "D", &format!("11=A0|{ORDER}{tag}=10.5|"));
+        assert!(refused(&said), "{version:?}");
+        let (_, said) = desk.asks(CLIENT, "D", &format!("11=A1|{ORDER}{tag}=6|"));
+        let number = at_venue(&said, "D").unwrap().get(11).unwrap().to_owned();
+        let accepted =
+            format!("37=V1|11={number}|17=E1|150=0|39=0|20=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|");
+        desk.says(VENUE, "8", &accepted);
+        // A replace keeps the order's own.
+        let replace = |id: &str, quantity: &str| {
+            let order = ORDER.replace("38=10", &format!("38={quantity}"));
+            format!("11={id}|41=A1|{order}")
+        };
+        let (_, said) = desk.asks(CLIENT, "G", &replace("A2", "5"));
+        assert!(refused(&said), "{version:?}");
+        let (_, said) = desk.asks(CLIENT, "G", &format!("{}{tag}=6|", replace("A3", "5")));
+        assert!(refused(&said), "{version:?}");
+        desk.hear(&Input::Pass(2_000_000_000));
+        let (_, said) = desk.asks(CLIENT, "G", &replace("A4", "6"));
+        let sent = at_venue(&said, "G").expect("sent");
+        assert_eq!((sent.get(38), sent.get(tag)), (Some("6"), Some("6")));
+    }
+}
+
+#[test]
+fn a_short_sale_is_the_same_order_whether_its_reports_say_exempt_or_not() {
+    for version in [Version::Fix42, Version::Fix44, Version::Fix50Sp2] {
+        for (sent, reported) in [(5, 6), (6, 5)] {
+            let mut desk = desk(version);
+            let short = ORDER.replace("54=1", &format!("54={sent}"));
+            let (_, said) = desk.asks(CLIENT, "D", &format!("11=A1|21=1|{short}114=N|"));
+            assert!(at_venue(&said, "D").is_some());
+            for (id, exec, kind, status, rest) in [
+                ("1", "E1", "0", "0", "14=0|151=10|6=0|"),
+                ("1", "E2", "F", "1", "32=4|31=100|14=4|151=6|6=100|"),
+                // Found by its OrderID(37).
+                ("OTHER", "E3", "F", "1", "32=1|31=100|14=5|151=5|6=100|"),
+                ("1", "E4", "4", "4", "14=5|151=0|6=100|"),
+            ] {
+                let kind = match (kind, version) {
+                    ("F", Version::Fix42) => status,
+                    _ => kind,
+                };
+                let report = format!(
+                    "37=V1|11={id}|17={exec}|150={kind}|39={status}|20=0|55=XYZ|54={reported}|38=10|{rest}"
+                );
+                let said = desk.says(VENUE, "8", &report);
+                let heard = said.iter().find(|it| it.to == CLIENT).expect(exec);
+                let of = (heard.get(11), heard.get(39), heard.get(54));
+                let side = sent.to_string();
+                assert_eq!(of, (Some("A1"), Some(status), Some(&*side)), "{version:?}");
+            }
+            let positions = desk.query("positions");
+            assert!(positions.contains("\t5\t"), "{positions}");
+        }
+    }
+}
+
+#[test]
+fn a_line_gets_no_own_field_of_the_oms_that_its_version_does_not_have() {
+    for (version, has) in [
+        (Version::Fix40, false),
+        (Version::Fix41, false),
+        (Version::Fix42, true),
+    ] {
+        let mut desk = desk(version);
+        open(&mut desk, "A1");
+        for (msg_type, id, of) in [("D", "B1", ""), ("G", "A2", "A1"), ("F", "B2", "B1")] {
+            let (_, said) = desk.asks(CLIENT, msg_type, &base(msg_type, id, of));
+            let sent = at_venue(&said, msg_type).unwrap_or_else(|| panic!("{msg_type}"));
+            assert_eq!(sent.get(60).is_some(), has, "{version:?} {msg_type}");
+            let has_account = has || msg_type != "F";
+            assert_eq!(sent.get(1).is_some(), has_account, "{version:?} {msg_type}");
+            for tag in [38, 54, 55] {
+                assert!(sent.get(tag).is_some(), "{version:?} {msg_type} {tag}");
+            }
+            if msg_type == "D" {
+                let number = sent.get(11).unwrap().to_owned();
+                let accepted = format!(
+                    "37=V{number}|11={number}|17=E{number}|150=0|39=0|20=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|"
+                );
+                desk.says(VENUE, "8", &accepted);
+            }
+        }
+    }
 }
 
 #[test]

@@ -95,7 +95,7 @@ pub const REQUEST_FIELDS: &[FieldRow] = &[
     row(tags::NAMES, CARRYING | S, Named, "controls know an instrument by Symbol(55) alone: name it where it cannot mean another one"),
     row(tags::AFTER_TRADE, CARRYING | S, Named, "allocation, settlement and commission: no control knows them, and they may change what a trade costs"),
     row(tags::ALGORITHMS, D | G, Instruction, "an algorithm of the venue decides when and how the order trades, within its quantity and price"),
-    row(&[111, 210, 1138], D | G, Instruction, "the venue shows a part of the quantity; every control counts all of it"),
+    row(tags::DISPLAYED, D | G, Instruction, "the venue shows a part of the quantity; every control counts all of it"),
     row(&[18], D | G, Listed, "instructions: some show, peg or hold the order"),
 
     row(tags::TERMS, ALL, Never, "how, when and how much of an order trades"),

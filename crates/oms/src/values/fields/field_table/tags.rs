@@ -83,6 +83,9 @@ pub(super) const ON_BEHALF: &[Tag] = &[115, 116, 128, 129, 144, 145, 347];
 /// Fields that say whose order it is. A cancel or status request of the OMS repeats these fields of its order.
 pub(crate) const WHOSE: &[Tag] = &[50, 57, 142, 143, 115, 116, 128, 129, 144, 145, 76, 109, 453];
 
+/// The quantity that the venue shows.
+pub(crate) const DISPLAYED: &[Tag] = &[111, 210, 1138];
+
 /// Other names of an instrument, which the file of instruments does not have.
 pub(super) const NAMES: &[Tag] = &[65, 106, 107, 454, 455, 456, 460, 461];
 
