@@ -3,7 +3,8 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixwire_protocol::{SOH, Tag};
+use fixwire_protocol::dictionary::{DataType, Version};
+use fixwire_protocol::{Dictionary, SOH, Tag};
 
 use crate::instruction::InstructionError;
 
@@ -53,21 +54,38 @@ impl MessageFields {
         Ok(())
     }
 
-    /// Reads `TAG=VALUE`. The first such word of a tag sets the field as [`Self::set`] does, each further one appends a
-    /// field: the fields of the next entry of a group. `given` has the tags of the words so far.
+    /// Reads `TAG=VALUE`, and sets the field as [`Self::set`] does. A tag of a group, whose words so far are in `given`,
+    /// may come again: each further word appends a field of the next entry.
     pub(crate) fn set_text(
         &mut self,
         text: &str,
         given: &mut Vec<Tag>,
     ) -> Result<(), InstructionError> {
         let (tag, value) = parse_field(text)?;
-        if given.contains(&tag) {
+        if given.contains(&tag) && self.is_in_group(tag) {
             self.fields.push((tag, value));
         } else {
             given.push(tag);
             self.set(tag, &value);
         }
         Ok(())
+    }
+
+    /// Whether the count of a group stands before a tag. Of a tag that FIX does not have, each number is a count.
+    fn is_in_group(&self, tag: Tag) -> bool {
+        let before = self.fields.iter().take_while(|field| field.0 != tag);
+        let counts = |(_, value): &&(Tag, String)| value.bytes().all(|byte| byte.is_ascii_digit());
+        let mut counts = before.filter(counts).map(|field| field.0).peekable();
+        if counts.peek().is_none() {
+            return false;
+        }
+        let versions = [Version::Fix44, Version::Fix50Sp2].map(Dictionary::built_in);
+        counts.any(|count| {
+            let mut kinds = versions.iter().filter_map(|it| Some(it.field(count)?.kind));
+            kinds.next().is_none_or(|kind| {
+                kind == DataType::NumInGroup || kinds.any(|it| it == DataType::NumInGroup)
+            })
+        })
     }
 
     /// The fields as packed text, without these tags: `55=VOD`, SOH, `54=1`. [`OrderSubject`](crate::OrderSubject)

@@ -53,6 +53,16 @@ fn orders_become_the_fields_of_a_new_order_single() {
         ),
         // The last value counts.
         ("new buy 1 X 54=5 40=3", "D 55=X|54=5|38=1|40=3"),
+        ("new buy 1 X 528=A 528=P", "D 55=X|54=1|38=1|40=1|528=P"),
+        (
+            "new buy 1 X 1138=5 1138=6 528=A 528=P 453=2 448=A 448=B",
+            "D 55=X|54=1|38=1|40=1|1138=6|528=P|453=2|448=A|448=B",
+        ),
+        // Nobody knows whether it is the count of a group.
+        (
+            "new buy 1 X 9801=2 9802=A 9802=B",
+            "D 55=X|54=1|38=1|40=1|9801=2|9802=A|9802=B",
+        ),
     ] {
         let Instruction::New(message) = parsed(line) else {
             panic!("{line}");
