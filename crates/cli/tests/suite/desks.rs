@@ -307,6 +307,8 @@ fn the_day_of_a_desk_of_us_equities() {
         "OrdStatus Filled sell short 40 ACME @ 100 ",
         "OrdStatus Filled sell short exempt 10 ACME @ 100 ",
         "Rejected sell short exempt 10 ...RC3",
+        "OrdStatus New sell short 10 ACME @ 105 ",
+        "OrdStatus New sell short 5 ACME @ 105 ",
         "OrdStatus New buy 100 ACME @ 98.5 ",
         "Rejected buy 100 ...(tag 18)",
         "Rejected buy 100 ...RC8",

@@ -111,15 +111,23 @@ pub const EQUITIES_42: Place = Place {
         ("AppDataDictionary", "DataDictionary"),
         ("carry = [1138, 7928]", "carry = [111, 7928, 9303, 9479]"),
     ],
-    files: &[(
-        "venue.delta",
-        "base FIX.4.2\n\
+    files: &[
+        (
+            "fields.delta",
+            "base FIX.4.2\n\
          add field 5700 LocateBroker STRING\nadd field 7928 PreventMatch STRING\n\
          add field 9303 RoutingInst STRING\nadd field 9479 DisplayIndicator CHAR\n\
          add field 9730 TradeLiquidityIndicator STRING\nadd field 9882 FeeCode STRING\n\
          add member LocateBroker to D\nadd member PreventMatch to D\nadd member RoutingInst to D\n\
-         add member DisplayIndicator to D\nadd member TradeLiquidityIndicator to 8\nadd member FeeCode to 8\n",
-    )],
+         add member DisplayIndicator to D\nadd member LocateBroker to G\nadd member PreventMatch to G\n\
+         add member RoutingInst to G\nadd member DisplayIndicator to G\n\
+         add member TradeLiquidityIndicator to 8\nadd member FeeCode to 8\n",
+        ),
+        (
+            "venue.delta",
+            "base FIX.4.2\nchange member Rule80A of D required\n",
+        ),
+    ],
 };
 
 pub const OF_EQUITIES_42: [Sample; 2] = [
@@ -168,7 +176,8 @@ pub const OF_CRYPTO: [Sample; 6] = [
         name: "crypto: limit maker order",
         msg_type: "D",
         client: "11=C1|55=BTC-USDT|54=1|38=0.12345|40=2|44=59000.01|59=1|18=6|25001=2",
-        asks: &[11, 18, 38, 40, 44, 54, 55, 59],
+        // The venue does not ask for the TimeInForce(59) that leaves.
+        asks: &[11, 18, 38, 40, 44, 54, 55],
         venue: "11=*|55=BTC-USDT|54=1|38=0.12345|40=2|44=59000.01|59=1|18=6|25001=2",
         answers: &[
             Answer {
@@ -192,6 +201,7 @@ pub const OF_CRYPTO: [Sample; 6] = [
         name: "crypto: market order",
         msg_type: "D",
         client: "11=C2|55=BTC-USDT|54=1|38=0.5|40=1|59=3|25001=1",
+        // As above.
         asks: &[11, 38, 40, 54, 55],
         venue: "11=*|55=BTC-USDT|54=1|38=0.5|40=1|59=3|25001=1",
         answers: &[],
@@ -298,7 +308,7 @@ pub const OF_DERIVATIVES: [Sample; 4] = [
     Sample {
         name: "derivatives: an order for a give-up",
         msg_type: "D",
-        client: "11=D1|55=BONDM7|200=202706|54=1|38=10|40=2|44=129.05|59=0|77=O|1031=W|\
+        client: "11=D1|55=BONDM7|200=209706|54=1|38=10|40=2|44=129.05|59=0|77=O|1031=W|\
                  453=2|448=BRKR|447=D|452=1|448=TAKER|447=D|452=96",
         asks: &[1, 11, 38, 40, 44, 54, 55, 60, 77, 453, 581, 1028, 1031],
         venue: "11=*|1=A1|581=1|21=1|55=BONDM7|54=1|60=*|38=10|40=2|44=129.05|59=0|77=O|1031=W|\
