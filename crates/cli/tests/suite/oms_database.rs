@@ -12,7 +12,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fixwire_random::Random;
 use postgres::Client;
@@ -21,15 +21,17 @@ use crate::oms::{Floor, client_logs_on, id, oms, order, report, start, venue_log
 use crate::oms_reports::in_days;
 use crate::peer::Peer;
 use crate::running::{Running, fixwire};
-use compare::{of_file, same, store_id};
+use compare::{of_file, same, same_as_journal, store_id};
 use server::Server;
 
 /// Number of times that the OMS is killed with SIGKILL.
-const KILLS: u64 = 20;
+const KILLS: u64 = 67;
 /// Number of times that the database server is killed.
-const DOWNS: u64 = 10;
+const DOWNS: u64 = 33;
 /// Number of orders before each kill.
-const ORDERS: u64 = 24;
+const ORDERS: u64 = 8;
+/// Kills of the OMS from one comparison of all rows to the next.
+const COMPARED: u64 = 20;
 
 /// The tables whose rows are those of the files at any moment.
 const LIVE: [&str; 4] = ["orders", "rejected", "fills", "actions"];
@@ -111,6 +113,18 @@ impl Desk {
         running.hears("SIM-1 logged on");
         self.client = client_logs_on(self.port, self.client.next_out);
         self.running = Some(running);
+    }
+
+    /// Starts it; returns the first line with this text, which it prints before its sessions log on.
+    fn start_that_says(&mut self, text: &str) -> String {
+        let mut command = fixwire();
+        command.arg("run").arg(self.folder().join("oms.toml"));
+        let running = Running::spawn(command, self.port);
+        let said = running.hears(text);
+        self.venue = venue_logs_on(&self.listener, self.venue.next_out);
+        self.client = client_logs_on(self.port, self.client.next_out);
+        self.running = Some(running);
+        said
     }
 
     fn new_id(&mut self) -> String {
@@ -212,10 +226,60 @@ fn until(peer: &mut Peer, text: &str) -> String {
     }
 }
 
+/// An OMS whose rows are all missing, and older than a minute when they are written.
+struct Backlog {
+    desk: Desk,
+    since: Instant,
+}
+
+impl Backlog {
+    /// More rows than are written at once.
+    const ROWS: usize = 4400;
+
+    fn begin() -> Self {
+        let mut desk = Desk::begin("[oms]\n");
+        for _ in 0..Self::ROWS {
+            let own = desk.new_id();
+            desk.client.send("D", &order(&own, 20_000));
+        }
+        for _ in 0..Self::ROWS {
+            until(&mut desk.client, "|39=8|");
+        }
+        desk.kill();
+        let since = Instant::now();
+        Self { desk, since }
+    }
+
+    /// The database is slow until it has all rows, and says so once.
+    fn end(mut self, server: &Server) {
+        let file = self.desk.folder().join("oms.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        let keys = format!("{}database_prefix = \"slow_\"\n", keys(server));
+        fs::write(&file, text.replacen("[oms]\n", &keys, 1)).unwrap();
+        thread::sleep(Duration::from_secs(61).saturating_sub(self.since.elapsed()));
+        let said = self
+            .desk
+            .start_that_says("database is slow: rows of the last ");
+        assert!(
+            said.contains(" events are missing; trading goes on"),
+            "{said}"
+        );
+        let end = "database has the rows of all events, up to ";
+        for line in self.desk.running().hears_until(&[end]) {
+            assert!(!line.contains("database is slow"), "{line}");
+        }
+        let today = in_days(0);
+        let rows = same(server, "slow_", self.desk.folder(), &today, &LIVE);
+        assert!(rows > Self::ROWS, "{rows}");
+    }
+}
+
 #[test]
-fn the_rows_are_those_of_the_files_after_kills_of_the_oms_and_of_the_database() {
+fn the_rows_are_those_of_journal_and_files_after_a_hundred_kills_of_the_oms_and_of_the_database() {
+    let backlog = Backlog::begin();
     let mut server = Server::start();
     let mut desk = Desk::begin(&keys(&server));
+    let today = in_days(0);
     let mut dice = Random::xorshift_star(17);
     let mut downs = 0;
     for round in 0..KILLS {
@@ -237,17 +301,21 @@ fn the_rows_are_those_of_the_files_after_kills_of_the_oms_and_of_the_database() 
         desk.kill();
         desk.start();
         server.up();
+        if round % COMPARED == 0 {
+            same(&server, "oms_", desk.folder(), &today, &LIVE);
+        }
     }
-    assert_eq!(downs, DOWNS);
-    let today = in_days(0);
+    assert_eq!((downs, downs + KILLS), (DOWNS, 100));
     let rows = same(&server, "oms_", desk.folder(), &today, &LIVE);
     let least = usize::try_from(KILLS * ORDERS).unwrap();
     assert!(rows > least, "{rows}");
+    same_as_journal(&server, "oms_", desk.folder(), &today, least);
     desk.roll(1);
     same(&server, "oms_", desk.folder(), &today, &ENDED);
     desk.trades(4);
     same(&server, "oms_", desk.folder(), &in_days(1), &LIVE);
     same(&server, "oms_", desk.folder(), &today, &ENDED);
+    backlog.end(&server);
 }
 
 #[test]
@@ -442,15 +510,8 @@ fn tables_of_another_version_or_store_are_refused_by_name_and_get_no_row() {
         let set = |to: &str| format!("UPDATE oms_position SET {to}");
         database.batch_execute(&set(wrong)).unwrap();
         let before = written(&mut database);
-        // It waits for its sessions only after it has said this.
-        let mut command = fixwire();
-        command.arg("run").arg(desk.folder().join("oms.toml"));
-        let running = Running::spawn(command, desk.port);
-        let said = running.hears("database refused, no row is written: ");
+        let said = desk.start_that_says("database refused, no row is written: ");
         assert!(said.contains(why), "{said}");
-        desk.venue = venue_logs_on(&desk.listener, desk.venue.next_out);
-        desk.client = client_logs_on(desk.port, desk.client.next_out);
-        desk.running = Some(running);
         desk.trades(4);
         thread::sleep(Duration::from_millis(600));
         assert_eq!(written(&mut database), before, "{wrong}");
@@ -502,36 +563,13 @@ fn a_journal_without_its_beginning_has_rows_from_its_oldest_checkpoint_on() {
         "NonStopSession = true\nJournalSegmentSize = \"2M\"\nJournalKeep = \"1s\"\n",
     )]);
     let today = in_days(0);
-    let (_, number) = desk.accepted(10_000);
+    let mut filled = Filled::begin(&mut desk);
     let to = desk.folder().join("compared").display().to_string();
-    let mut filled = 0;
-    let mut fills = |desk: &mut Desk, count: u32| {
-        // Nobody needs the messages before a reset any more.
-        for peer in [&mut desk.client, &mut desk.venue] {
-            peer.next_out = 1;
-            peer.send("A", "98=0|108=30|141=Y");
-            until(peer, "|35=A|");
-        }
-        for _ in 0..count {
-            filled += 1;
-            let left = 10_000 - filled;
-            let fill = format!(
-                "37=V{number}|11={number}|17=F{filled}|20=0|150=1|39=1|55=VOD|54=1|38=10000|32=1|31=12.5|151={left}|\
-                 14={filled}|6=12.5|58={}",
-                "x".repeat(1500)
-            );
-            desk.venue.send("8", &fill);
-            until(&mut desk.client, "|39=1|");
-        }
-        assert!(filled < 9_900);
-        // The segment that is full next may be removed then.
-        thread::sleep(Duration::from_millis(1100));
-    };
     while !oms(desk.folder(), "day", &["--to", &to])
         .1
         .contains("(JournalKeep)")
     {
-        fills(&mut desk, 500);
+        filled.more(&mut desk);
     }
     desk.kill();
     let file = desk.folder().join("oms.toml");
@@ -563,10 +601,69 @@ fn a_journal_without_its_beginning_has_rows_from_its_oldest_checkpoint_on() {
     desk.trade(3);
     desk.running().hears("database failed: ");
     while event(&desk, 1) <= last + 3000 {
-        fills(&mut desk, 500);
+        filled.more(&mut desk);
     }
     server.up();
     desk.running().hears("database has no rows of the events ");
     desk.trades(1);
     desk.running().hears("database has the rows of all events");
+
+    // The journal loses the first events of the rows, and the state before them.
+    let mut database = server.connect().unwrap();
+    let first = "SELECT first_event FROM oms_position";
+    let first: i64 = database.query_one(first, &[]).unwrap().get(0);
+    while event(&desk, 1) <= u64::try_from(first).unwrap() {
+        filled.more(&mut desk);
+    }
+    desk.kill();
+    for entry in fs::read_dir(desk.folder().join("oms-store/oms-database")).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.ends_with("store.id") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    let said =
+        desk.start_that_says(": rows that change in the database lack what happened before event ");
+    let compact = today.replace('-', "");
+    assert!(said.contains(&format!("trading day {compact}: ")), "{said}");
+}
+
+/// An order with fills that fill the journal.
+struct Filled {
+    number: String,
+    filled: u32,
+}
+
+impl Filled {
+    fn begin(desk: &mut Desk) -> Self {
+        let (_, number) = desk.accepted(10_000);
+        Self { number, filled: 0 }
+    }
+
+    /// 500 fills.
+    fn more(&mut self, desk: &mut Desk) {
+        if self.filled == 9500 {
+            *self = Self::begin(desk);
+        }
+        // Nobody needs the messages before a reset any more.
+        for peer in [&mut desk.client, &mut desk.venue] {
+            peer.next_out = 1;
+            peer.send("A", "98=0|108=30|141=Y");
+            until(peer, "|35=A|");
+        }
+        let number = &self.number;
+        for _ in 0..500 {
+            self.filled += 1;
+            let (filled, left) = (self.filled, 10_000 - self.filled);
+            let fill = format!(
+                "37=V{number}|11={number}|17=F{number}-{filled}|20=0|150=1|39=1|55=VOD|54=1|38=10000|32=1|31=12.5|\
+                 151={left}|14={filled}|6=12.5|58={}",
+                "x".repeat(1500)
+            );
+            desk.venue.send("8", &fill);
+            until(&mut desk.client, "|39=1|");
+        }
+        // The segment that is full next may be removed then.
+        thread::sleep(Duration::from_millis(1100));
+    }
 }

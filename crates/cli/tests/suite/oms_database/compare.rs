@@ -1,5 +1,6 @@
 //! Compares the rows in the database with the files of a day.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::thread;
@@ -11,7 +12,7 @@ use postgres::Client;
 
 use super::server::Server;
 use crate::oms::oms;
-use crate::running::SOON;
+use crate::running::{SOON, fixwire};
 
 /// The cells of a CSV file, with its head.
 fn cells(text: &str) -> Vec<Vec<String>> {
@@ -103,6 +104,48 @@ pub fn same(server: &Server, prefix: &str, folder: &Path, day: &str, tables: &[&
         assert!(Instant::now() < deadline, "{day}: {differs}");
         thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// The database has a row for each order that the client sent and each fill that the OMS reported, as the messages of the
+/// journal have them.
+pub fn same_as_journal(server: &Server, prefix: &str, folder: &Path, day: &str, least: usize) {
+    let of_journal = |query: &str, tag: &str| -> BTreeSet<String> {
+        let mut grep = fixwire();
+        let grep = grep
+            .args(["log", "grep", query])
+            .arg(folder.join("oms-store"));
+        let grep = grep.output().unwrap();
+        assert!(grep.status.success(), "{query}");
+        let text = String::from_utf8(grep.stdout).unwrap();
+        let values = text.lines().map(|line| {
+            let start = line.find(tag).expect(line) + tag.len();
+            line[start..].split('|').next().unwrap().to_owned()
+        });
+        values.collect()
+    };
+    let orders = of_journal("35=D 49=CLIENT", "|11=");
+    let partial = of_journal("35=8 56=CLIENT 150=1", "|17=");
+    let fills: BTreeSet<String> = of_journal("35=8 56=CLIENT 150=2", "|17=");
+    let fills: BTreeSet<String> = fills.union(&partial).cloned().collect();
+    assert!(orders.len() >= least && fills.len() >= least / 2);
+    let mut database = server.connect().unwrap();
+    let store = store_id(folder);
+    let mut column = |select: &str| -> Vec<String> {
+        let select = select.replace("oms_", prefix);
+        let rows = database.query(&select, &[&store, &day]).unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    };
+    let of_day = "WHERE store = $1 AND day = $2::text::date";
+    let execs = column(&format!(
+        "SELECT execid FROM oms_fills {of_day} ORDER BY execid COLLATE \"C\""
+    ));
+    assert_eq!(execs, fills.into_iter().collect::<Vec<_>>());
+    let entered = column(&format!(
+        "SELECT order_number::text FROM oms_orders {of_day}"
+    ));
+    let rejected = column(&format!("SELECT clordid FROM oms_rejected {of_day}"));
+    assert_eq!(entered.len() + rejected.len(), orders.len());
+    assert!(rejected.iter().all(|id| orders.contains(id)));
 }
 
 /// The number of rows of these tables, which are those of the files of a day; otherwise how they differ now.
