@@ -324,7 +324,11 @@ impl Core {
                 return false;
             };
             let other = order.other_side();
-            orders.request_of(order).is_none() && other.is_none_or(|it| !self.state().is_open(it))
+            // A bust of a child that came back is reported to the client of its parent.
+            let mut children = self.state().families.children(*number);
+            orders.request_of(order).is_none()
+                && other.is_none_or(|it| !self.state().is_open(it))
+                && !children.any(|it| self.state().strays.is_recalled(it))
         };
         orders.forgettable().take(64).find(is_settled)
     }

@@ -203,7 +203,8 @@ impl Core {
             return self.copy_of(at, number, report, terms.exec_id, sink);
         }
         let (state, number) = (self.state(), report.id.order);
-        let is_past = (1..=state.last).contains(&number) && state.orders().get(number).is_none();
+        let is_past = (1..=state.last).contains(&number)
+            && (state.orders().get(number).is_none() || self.is_copy_of_recalled(report));
         let instrument = state.instruments().find(report.symbol);
         let is_counted = self.has_counted(report.exec, instrument) || state.had_stray(report.exec);
         // The copy belongs to an order of the OMS that is no longer in memory.
@@ -213,12 +214,23 @@ impl Core {
         self.external(at, report, terms, sink)
     }
 
+    /// Whether a copy has a fill that its order, which was taken into memory again, does not have.
+    fn is_copy_of_recalled(&self, report: &VenueReport<'_>) -> bool {
+        let number = report.id.order;
+        self.state().strays.is_recalled(number)
+            && report.kind == ReportKind::Fill
+            && !self.state().orders().has_fill(number, report.exec)
+    }
+
     /// The order of the OMS to which a copy belongs; `None` when it belongs to none.
     fn copied_order(&self, report: &VenueReport<'_>) -> Option<Number> {
         let key = (report.id.order, self.copied_exec(report));
         if self.state().copies.awaited(key).is_some() {
             // The order may no longer be in memory.
             return Some(report.id.order);
+        }
+        if self.is_copy_of_recalled(report) {
+            return None;
         }
         let order = self.state().orders().get(report.id.order)?;
         let symbol = self.state().instruments().name(order.instrument);

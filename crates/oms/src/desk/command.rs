@@ -10,9 +10,9 @@ use siphasher::sip::SipHasher24;
 use fixwire_protocol::{Decimal, OperatorCommand, OperatorRight, Permission};
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::VenueReport;
 use crate::decide::venue::strays::undo_name;
 use crate::decide::venue::undo::undo_report;
+use crate::decide::venue::{ReportOutcome, VenueReport};
 use crate::desk::history::recall::RecallCommand;
 use crate::desk::positions;
 use crate::state::event::{BreakEvent, LimitEvent, OrderEvent, StrayEvent};
@@ -215,6 +215,15 @@ fn recall(
     });
     core.emit(at, &event, sink);
     core.forget(at, sink);
+    let orders = core.state().orders();
+    if orders.get(asked.order).is_none() {
+        return Err(format!(
+            "order {}: it has left memory again at once: {} closed orders with open breaks take the place of remembered = {}: settle them with fixwire oms breaks settle, or raise remembered",
+            asked.order,
+            orders.kept_count(),
+            core.rules().remembered
+        ));
+    }
     Ok(format!("order {}: in memory again", asked.order))
 }
 
@@ -282,12 +291,15 @@ fn settle_stray_undo(
     let Some(report) = report else {
         return Ok(format!("break {number}: settled: nothing is changed"));
     };
-    core.undone(at, &report, undo.is_correction, sink);
+    let done = match core.undone(at, &report, undo.is_correction, sink) {
+        ReportOutcome::Taken => "is applied to",
+        _ => "was known already, and changes nothing of",
+    };
     core.settle(at, undo.order, sink);
     core.work.look_again(&core.state, undo.order);
     core.forget(at, sink);
     Ok(format!(
-        "break {number}: settled: the {} is applied to order {}",
+        "break {number}: settled: the {} {done} order {}",
         undo_name(undo.is_correction),
         undo.order
     ))

@@ -493,7 +493,7 @@ events! {
             id: &'a [u8] = "ClOrdID(11) at the venue.", fill: &'a [u8] = "ExecRefID(19).",
             text: &'a [u8] = "Text(58).",
         }
-        /// A closed order that had left memory is in memory again, as it was when it left: a report about it is entered.
+        /// A closed order that had left memory is in memory again: a bust or correction of its fills is entered.
         196 Recalled {
             order: Number = "The order.",
             price_scale: u8 = "Decimals of its prices.", quantity_scale: u8 = "Decimals of its quantities.",

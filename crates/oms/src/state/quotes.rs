@@ -131,6 +131,32 @@ impl Quotes {
         self.all.insert(bid, quote);
     }
 
+    /// Whether an order that is not in memory may be a side of the quotes whose other side is.
+    pub(crate) fn may_have(&self, order: &Order) -> bool {
+        let is = (order.session, order.account, order.instrument);
+        let sides = [(order.number, true), (order.number.wrapping_sub(1), false)];
+        sides.into_iter().all(|(bid, buys)| {
+            self.all.get(&bid).is_none_or(|quote| {
+                let of = (quote.session, quote.account, quote.instrument);
+                is == of && order.side.is_buy() == buys && quote.orders == 1
+            })
+        })
+    }
+
+    /// Gives an order that comes back into memory its side of the quote whose other side is in memory.
+    pub(crate) fn recall(&mut self, order: &mut Order) {
+        let sides = [
+            (order.number, QuoteSide::Bid),
+            (order.number.wrapping_sub(1), QuoteSide::Offer),
+        ];
+        for (bid, side) in sides {
+            if let Some(quote) = self.all.get_mut(&bid) {
+                quote.orders += 1;
+                order.quote_side = side;
+            }
+        }
+    }
+
     /// Handles the removal of an order of a quote from memory. The quote is removed with its second order.
     pub(crate) fn forget(&mut self, bid: Number) {
         let Some(quote) = self.all.get_mut(&bid) else {

@@ -333,6 +333,11 @@ fn add_records(state: &mut OmsState) {
         };
         state.strays.undos.insert(number, undo);
     }
+    state.last += 1;
+    state.strays.recalled.insert(state.last, Some(17));
+    let closed = state.orders.ended();
+    let closed = closed.first().expect("a closed order");
+    state.strays.recalled.insert(*closed, None);
     let inquiry = Inquiry {
         session: CLIENT,
         instrument: InstrumentNo::new(1),

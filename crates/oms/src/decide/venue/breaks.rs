@@ -182,7 +182,18 @@ impl Core {
         if order.line().is_none() {
             return Err("the order is at no venue: settle the break with our value".into());
         }
-        let is_live = !matches!(found.status, b'2' | b'3' | b'4' | b'8' | b'C');
+        let is_recalled = self.state.strays.is_recalled(found.order);
+        let takes = matches!(
+            found.kind,
+            BreakKind::Bust | BreakKind::FillsSurplus | BreakKind::Average
+        );
+        if is_recalled && !takes {
+            return Err(format!(
+                "order {} was read from the journal: it stays closed, and only busts and corrections of its fills change it: settle the break with our value, and change the position with fixwire oms position adjust",
+                found.order
+            ));
+        }
+        let is_live = !is_recalled && !matches!(found.status, b'2' | b'3' | b'4' | b'8' | b'C');
         let is_open = order.state.is_open();
         let may_trade = is_open || order.state == OrderState::Ended(End::Filled);
         Ok(Some(match found.kind {

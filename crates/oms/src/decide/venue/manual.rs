@@ -182,7 +182,12 @@ impl Core {
     fn check_entry<'a>(&self, entry: &Entry<'a>, before: &mut Before<'a>) -> Result<(), String> {
         let number = entry.order;
         let order = self.state.orders().get(number);
-        let order = order.ok_or_else(|| no_order(number))?;
+        let order = order.ok_or_else(|| match entry.as_undo() {
+            Some(_) => no_order(number),
+            None => format!(
+                "no order {number} in memory, and only a bust or correction reads one from the journal: change the position with fixwire oms position adjust"
+            ),
+        })?;
         if order.state.is_unsent() {
             return Err(format!("order {number} was not sent to a venue"));
         }
@@ -191,6 +196,11 @@ impl Core {
         }
         let is_open = order.state.is_open() && !before.ended.contains(&number);
         if entry.kind == ReportKind::Fill {
+            if self.state.strays.is_recalled(number) {
+                return Err(format!(
+                    "order {number} was read from the journal, and takes no fill: fixwire oms breaks may have the fill already; change the position with fixwire oms position adjust"
+                ));
+            }
             return self.check_fill(entry, order, before);
         }
         if !is_open {

@@ -198,6 +198,10 @@ impl Core {
         if !self.may_report(report.line, order) {
             return self.foreign(at, report, sink);
         }
+        // The fill may have counted while the order was not in memory.
+        if self.state().strays.is_recalled(number) && self.is_of_other_fill(report) {
+            return self.report_of_recalled(at, report, sink);
+        }
         if order.is_past(report.id.request) {
             return self.report_of_past(at, report, sink);
         }

@@ -40,14 +40,29 @@ fn stray_of(state: &OmsState, report: &VenueReport<'_>) -> Option<u64> {
     strays.find(|it| it.line == report.line && is_its(it.exec, it.instrument))
 }
 
+/// The order that a bust or correction names; 0 when the OMS does not know its Symbol(55).
+fn order_named(state: &OmsState, report: &VenueReport<'_>) -> Number {
+    let instrument = state.instruments().find(report.symbol);
+    match report.symbol.is_empty() || instrument.is_some() {
+        true => report.id.order,
+        false => 0,
+    }
+}
+
 /// Whether a bust or correction was settled before, today or the day before; or the fill that it names was taken out of
 /// the position.
-fn is_settled(state: &OmsState, report: &VenueReport<'_>) -> bool {
-    let is_known = |hash| state.has_stray(hash) || state.had_stray(hash);
-    let is_out = |exec| is_known(StrayUndo::taken_out(report.line, exec));
+fn is_settled(state: &OmsState, report: &VenueReport<'_>, speaks_tmp: bool) -> bool {
+    // Over FIX, an ExecID(17) of the day before may be the ExecID of another fill today.
+    let is_out = |exec| {
+        let hash = StrayUndo::taken_out(report.line, exec);
+        state.has_stray(hash) || (speaks_tmp && state.had_stray(hash))
+    };
     let instrument = state.instruments().find(report.symbol);
     let leg = |exec| instrument.map(|it| leg_exec(exec, it));
-    is_known(StrayUndo::key(report.line, report.exec))
+    let (order, of) = (order_named(state, report), report.reference.unwrap_or(0));
+    let key = StrayUndo::key(report.line, order, of, report.exec);
+    state.has_stray(key)
+        || state.had_stray(key)
         || report.reference.is_some_and(|it| {
             report.kind == ReportKind::Bust && (is_out(it) || leg(it).is_some_and(is_out))
         })
@@ -72,25 +87,27 @@ impl Core {
         sink: &mut impl Sink,
     ) -> ReportOutcome {
         let state = self.state();
+        let (order, of) = (order_named(state, report), report.reference.unwrap_or(0));
+        let key = StrayUndo::key(report.line, order, of, report.exec);
         let mut undos = state.strays.undos.values();
-        let is_listed = undos.any(|it| (it.line, it.exec) == (report.line, report.exec));
-        if is_listed || is_settled(state, report) {
+        if undos.any(|it| it.own_key() == key)
+            || is_settled(state, report, self.speaks_tmp(report.line))
+        {
             return ReportOutcome::Known;
         }
         if let Some(number) = stray_of(state, report) {
             return self.stray_busted(at, number, sink);
         }
         let instrument = state.instruments().find(report.symbol);
-        let is_named = report.symbol.is_empty() || instrument.is_some();
         let event = OrderEvent::Stray(StrayEvent::StrayUndo {
             line: report.line,
-            order: if is_named { report.id.order } else { 0 },
+            order,
             correction: report.kind == ReportKind::Correct,
             account: state.accounts().find(report.account),
             instrument,
             side: report.side,
             exec: report.exec,
-            of: report.reference.unwrap_or(0),
+            of,
             quantity: report.last_quantity,
             price: report.last_price,
             filled: report.filled,
@@ -212,6 +229,41 @@ impl Core {
             );
         }
         self.list_stray_undos(list);
+    }
+
+    /// Whether a report is about a fill that its order does not have.
+    #[cold]
+    pub(crate) fn is_of_other_fill(&self, report: &VenueReport<'_>) -> bool {
+        let is_other = |exec| !self.state().orders().has_fill(report.id.order, exec);
+        match report.kind {
+            ReportKind::Fill => is_other(report.exec),
+            ReportKind::Bust | ReportKind::Correct => report.reference.is_some_and(is_other),
+            _ => false,
+        }
+    }
+
+    /// Handles a report about a fill that an order does not have which was taken into memory again. The fill may have
+    /// been reported while the order was not in memory, so the report counts as one about a fill of no order.
+    #[cold]
+    pub(crate) fn report_of_recalled(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
+        let Some(order) = self.state().orders().get(report.id.order) else {
+            return ReportOutcome::Unknown;
+        };
+        let trade = StrayTrade {
+            account: order.account,
+            instrument: order.instrument,
+            side: order.side,
+            effect: Some(order.effect),
+        };
+        match report.kind {
+            ReportKind::Fill => self.stray(at, report, trade, sink),
+            _ => self.stray_undone(at, report, sink),
+        }
     }
 
     /// Applies a fill whose order the OMS does not have, because a fill is never dropped.

@@ -51,8 +51,11 @@ impl Core {
         if is_correction && self.is_entered(number, &fill, (quantity, price)) {
             return ReportOutcome::Known;
         }
+        let parent = self.state().families.parent_of(number);
+        let mut family = [Some(number), parent].into_iter().flatten();
         let open = !matches!(report.status, b'3' | b'4' | b'8' | b'C')
-            && !is_of_former_day(self.state(), number);
+            && !is_of_former_day(self.state(), number)
+            && !family.any(|it| self.state().strays.is_recalled(it));
         let event = match is_correction {
             false => OrderEvent::Undo(UndoEvent::Busted {
                 order: number,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   journal: ... Forgotten 17 ...   the state just before it has order 17 and its fills
-//!   command: recall order=17 price-scale=2 quantity-scale=0 row=0a11...
+//!   command: recall order=17 left=4711 price-scale=2 quantity-scale=0 row=0a11...
 //!   event:   Recalled 17            the OMS has order 17 as it was
 //! ```
 
@@ -27,6 +27,8 @@ pub struct OrderRecall {
     wanted: Vec<LeftMemory>,
     /// The commands for the orders that fit, for each one that is wanted.
     found: Vec<BTreeMap<Number, String>>,
+    /// The parents that left memory before their children.
+    parents: BTreeMap<Number, Number>,
 }
 
 impl OrderRecall {
@@ -37,6 +39,7 @@ impl OrderRecall {
             state,
             wanted: wanted.to_vec(),
             found: wanted.iter().map(|_| BTreeMap::new()).collect(),
+            parents: BTreeMap::new(),
         }
     }
 
@@ -52,14 +55,19 @@ impl OrderRecall {
     /// Notes an order that is about to leave memory, if it is wanted.
     fn leaves(&mut self, order: Number) {
         let state = &self.state;
+        let children = state.families.children(order);
+        self.parents.extend(children.map(|child| (child, order)));
         for (wanted, found) in self.wanted.iter().zip(&mut self.found) {
             let is_it = match wanted {
                 LeftMemory::Order(number) => *number == order,
                 LeftMemory::Fill(name) => has_fill_named(state, order, name),
             };
-            if let Some(known) = is_it.then(|| RecalledOrder::of(state, order)).flatten() {
+            if let Some(mut known) = is_it.then(|| RecalledOrder::of(state, order)).flatten() {
+                known.parent = known.parent.or(self.parents.get(&order).copied());
                 let scales = state.scales(known.order.instrument);
-                found.insert(order, RecallCommand::text(order, scales, &known.row()));
+                let left = state.events() + 1;
+                let text = RecallCommand::text(order, left, scales, &known.row());
+                found.insert(order, text);
             }
         }
     }
@@ -88,6 +96,8 @@ impl OrderRecall {
 #[derive(Debug)]
 pub(crate) struct RecallCommand {
     pub order: Number,
+    /// Number of the event by which the order has left memory.
+    pub left: u64,
     /// The decimals in which the row has prices and quantities.
     pub scales: Scales,
     /// The order, in the form of a checkpoint.
@@ -96,9 +106,9 @@ pub(crate) struct RecallCommand {
 
 impl RecallCommand {
     /// Writes the command.
-    fn text(order: Number, scales: Scales, row: &[u8]) -> String {
+    fn text(order: Number, left: u64, scales: Scales, row: &[u8]) -> String {
         let mut text = format!(
-            "recall order={order} price-scale={} quantity-scale={} row=",
+            "recall order={order} left={left} price-scale={} quantity-scale={} row=",
             scales.price, scales.quantity
         );
         for byte in row {
@@ -123,6 +133,7 @@ impl RecallCommand {
         }
         Ok(Self {
             order: words.get("order").parse().map_err(|_| wrong("order"))?,
+            left: words.get("left").parse().map_err(|_| wrong("left"))?,
             scales: Scales {
                 price: scale("price-scale")?,
                 quantity: scale("quantity-scale")?,
@@ -140,6 +151,12 @@ impl RecallCommand {
             )
         };
         let known = RecalledOrder::read(&self.row).ok_or_else(other)?;
+        let left = state.strays.recalled.get(&number);
+        if left.is_some_and(|it| *it != Some(self.left)) {
+            return Err(format!(
+                "order {number} was in memory again after the journal was read, and has left it since: give the command again"
+            ));
+        }
         if state.legs(known.order.instrument).is_some() {
             return Err(format!(
                 "order {number} is of a spread, and a report by hand has no legs: change the position with fixwire oms position adjust"

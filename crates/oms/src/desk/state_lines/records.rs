@@ -332,7 +332,15 @@ pub(super) fn breaks(of: &OmsState, breaks: &VenueBreaks, to: &mut StateLines) {
 }
 
 pub(super) fn strays(of: &OmsState, all: &Strays, to: &mut StateLines) {
-    let Strays { fills, undos } = all;
+    let Strays {
+        fills,
+        undos,
+        recalled,
+    } = all;
+    for (order, left) in recalled {
+        to.of(format_args!("order that came back {order}"));
+        to.say("left memory by event", left.unwrap_or(0));
+    }
     for (number, undo) in undos {
         stray_undo(of, *number, undo, to);
     }

@@ -121,7 +121,7 @@ impl OmsState {
             return self.stray_settled(number, venue);
         }
         if let Some(undo) = self.strays.undos.remove(&number) {
-            self.used_execs.add(StrayUndo::key(undo.line, undo.exec));
+            self.used_execs.add(undo.own_key());
             return Some(());
         }
         let found = self.breaks.get(number)?;

@@ -29,6 +29,10 @@ use crate::values::value::{
     Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text,
 };
 
+/// Corrections of one fill of which each is known by all former ExecIDs(17) when its order leaves memory. The same
+/// report of a later one is a break.
+const MOST_CORRECTIONS: usize = 100;
+
 impl OmsState {
     pub(crate) fn apply_request(&mut self, event: &RequestEvent<'_>) -> Option<()> {
         match *event {
@@ -432,9 +436,17 @@ impl OmsState {
         let line = self.orders.get(order)?.line();
         for fill in self.orders.fills_of(order) {
             self.used_execs.add(fill.exec);
-            if let Some(line) = line.filter(|_| fill.undone != 0) {
-                self.used_execs.add(StrayUndo::key(line, fill.undone));
+            // A bust may name a corrected fill by any ExecID(17) that it had.
+            let undone = |it: &&Fill| it.undone != 0;
+            let next = |it: &&Fill| self.orders.fill(order, it.undone).filter(undone);
+            let chain = core::iter::successors(Some(fill).filter(undone), next);
+            for (undone, line) in chain.take(MOST_CORRECTIONS).zip(line.into_iter().cycle()) {
+                let key = StrayUndo::key(line, order, fill.exec, undone.undone);
+                self.used_execs.add(key);
             }
+        }
+        if let Some(left) = self.strays.recalled.get_mut(&order) {
+            *left = Some(self.events);
         }
         if !self.spreads.is_empty() {
             self.spread_forgotten(order);

@@ -88,7 +88,8 @@ impl OmsState {
         self.change(number, |state, place| {
             let fill = *state.orders.fill(number, exec)?;
             let is_its = (fill.quantity, fill.price) == was && fill.undone == 0 && by != 0;
-            is_its.then_some(())?;
+            // No fill takes another one back: each chain of corrections has an end.
+            (is_its && !state.orders.has_fill(number, by)).then_some(())?;
             let order = state.orders.at(place)?;
             let filled = order.filled.checked_sub(was.0)?.checked_add(now.0)?;
             let all = filled >= order.quantity;

@@ -76,7 +76,12 @@ impl OmsState {
                 && self.instruments.get(it.instrument).is_some()
         };
         let mut undos = self.strays.undos.values();
-        (self.strays.iter().all(|(_, stray)| is_known(stray))
+        let is_recalled = |(order, left): (&Number, &Option<u64>)| {
+            *order <= self.last && left.is_none() == self.orders.get(*order).is_some()
+        };
+        let mut recalled = self.strays.recalled.iter();
+        (recalled.all(is_recalled)
+            && self.strays.iter().all(|(_, stray)| is_known(stray))
             && undos.all(|undo| self.is_undo_of_known(undo)))
         .then_some(())
     }

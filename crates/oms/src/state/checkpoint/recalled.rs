@@ -2,14 +2,17 @@
 //! comes from a replay of the journal outside the OMS, and is part of the event that brings the order back, so that a
 //! replay needs nothing else.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use fixwire_ledger::{Wire, record};
+use fixwire_protocol::SOH;
 
 use crate::state::OmsState;
 use crate::state::orders::carried::Fields;
 use crate::state::orders::{Fill, Order};
-use crate::values::units::{Rescale, Scales};
+use crate::values::fields::carried::is_whole;
+use crate::values::units::{MOST, Rescale, Scales};
 use crate::values::value::{Number, Text};
 
 /// An order of which nothing is pending.
@@ -71,8 +74,10 @@ impl RecalledOrder {
     pub(crate) fn fits(&self, state: &OmsState, number: Number) -> bool {
         let order = &self.order;
         order.number == number
+            && number > 0
             && number <= state.last
             && order.attempt() <= state.last
+            && order.current <= state.last
             && !order.state.is_open()
             && state.orders.get(number).is_none()
             && state.sessions.get(order.session).is_some()
@@ -87,6 +92,46 @@ impl RecalledOrder {
                 .parent
                 .is_none_or(|it| it < number && state.families.is_parent(it))
             && !(self.is_parent && self.parent.is_some())
+            && state.quotes.may_have(order)
+            && self.has_possible_fills()
+            && self.has_possible_texts()
+    }
+
+    /// Whether the fills can be those of one order: each bust or correction is of an earlier fill.
+    fn has_possible_fills(&self) -> bool {
+        let is_price = |price: i64| price.unsigned_abs() <= MOST;
+        let mut execs = BTreeSet::new();
+        let mut counted = 0_u64;
+        let are = self.fills.iter().all(|fill| {
+            let counts = if fill.undone == 0 { fill.quantity } else { 0 };
+            counted = counted.saturating_add(counts);
+            let is_new = fill.exec != 0 && execs.insert(fill.exec);
+            is_new && !execs.contains(&fill.undone) && fill.quantity <= MOST && is_price(fill.price)
+        });
+        let order = &self.order;
+        are && counted <= MOST
+            && order.filled <= MOST
+            && order.quantity <= MOST
+            && [order.price, order.stop, order.hold]
+                .into_iter()
+                .all(is_price)
+    }
+
+    /// Whether the texts and fields can be written into messages.
+    fn has_possible_texts(&self) -> bool {
+        let Order {
+            id,
+            venue_id,
+            pool_number,
+            ..
+        } = &self.order;
+        let passed = self.exec_ids.iter().map(|(_, (_, id))| id);
+        let mut texts = [id, venue_id, pool_number].into_iter().chain(passed);
+        let fields = self.fields.as_ref();
+        texts.all(|it| !it.bytes().contains(&SOH))
+            && fields.is_none_or(|Fields { header, body, kept }| {
+                [header, body, kept].into_iter().all(|it| is_whole(it))
+            })
     }
 
     fn rescale(&mut self, by: Rescale) {
@@ -110,18 +155,19 @@ impl RecalledOrder {
         let instrument = self.order.instrument;
         self.rescale(Rescale::between(scales, state.scales(instrument))?);
         let session = self.order.session;
-        let order = Order {
+        let mut order = Order {
             pended: None,
             withdrawn: false,
             asked: 0,
             ..self.order
         };
+        state.quotes.recall(&mut order);
         let place = state.orders.add(order);
         for fill in self.fills {
-            // A row that has a fill twice is not of a journal: the second one does not count.
             state.orders.add_fill(place, fill);
         }
         state.orders.has_ended(number, false);
+        state.strays.recalled.insert(number, None);
         if state.exec_ids.is_on() {
             let ids = self.exec_ids.into_iter();
             let ids = ids.map(|(exec, id)| ((number, exec), id));
@@ -142,9 +188,15 @@ impl RecalledOrder {
                 state.families.link(child, number);
             }
         }
-        match self.parent {
-            Some(parent) => state.families.link(number, parent),
-            None => Some(()),
+        let Some(parent) = self.parent else {
+            return Some(());
+        };
+        // The parent leaves memory after its child, so that the child has it when it leaves.
+        if !state.is_open(parent) {
+            state.orders.is_open_again(parent);
+            let stays = state.breaks.has_open(parent);
+            state.orders.has_ended(parent, stays);
         }
+        state.families.link(number, parent)
     }
 }

@@ -512,6 +512,11 @@ impl Orders {
         self.ended.len() + self.kept.len()
     }
 
+    /// Number of closed orders that must stay in memory.
+    pub(crate) fn kept_count(&self) -> usize {
+        self.kept.len()
+    }
+
     /// The order that was closed last. It may be open again.
     pub(crate) fn last_ended(&self) -> Option<Number> {
         self.last_ended

@@ -73,15 +73,21 @@ record! {
 }
 
 impl StrayUndo {
-    /// The hash by which a repeated report is known after the operator has decided. ExecIDs(17) of other lines, and of
-    /// fills, have other hashes.
-    pub(crate) fn key(line: SessionNo, exec: u64) -> u64 {
-        mixed(exec ^ mixed(u64::from(line.place()) ^ 1 << 61))
+    /// The hash by which a repeated report is known: of its line, its order, the fill that it names and its ExecID(17).
+    /// A venue that begins its ExecIDs again every day uses them for other fills.
+    pub(crate) fn key(line: SessionNo, order: Number, of: u64, exec: u64) -> u64 {
+        let named = mixed(order ^ mixed(of ^ mixed(u64::from(line.place()) ^ 1 << 61)));
+        mixed(exec ^ named)
+    }
+
+    /// The hash of this report.
+    pub(crate) fn own_key(&self) -> u64 {
+        Self::key(self.line, self.order, self.of, self.exec)
     }
 
     /// The hash by which a fill of an unknown order is known that was taken out of the position: its bust is no news.
     pub(crate) fn taken_out(line: SessionNo, exec: u64) -> u64 {
-        mixed(Self::key(line, exec) ^ 1 << 62)
+        mixed(Self::key(line, 0, 0, exec) ^ 1 << 62)
     }
 }
 
@@ -90,14 +96,24 @@ impl StrayUndo {
 pub(crate) struct Strays {
     pub(crate) fills: BTreeMap<u64, Stray>,
     pub(crate) undos: BTreeMap<u64, StrayUndo>,
+    /// The orders that were taken into memory again, each with the number of the event by which it left last; `None`
+    /// while it is in memory.
+    pub(crate) recalled: BTreeMap<Number, Option<u64>>,
 }
 
-record! { Strays { fills, undos } }
+record! { Strays { fills, undos, recalled } }
 
 impl Strays {
     /// Number of fills, busts and corrections.
     pub fn len(&self) -> usize {
         self.fills.len() + self.undos.len()
+    }
+
+    /// Whether an order was taken into memory again. Such an order stays closed, and only busts and corrections of its
+    /// fills change it.
+    #[inline]
+    pub fn is_recalled(&self, order: Number) -> bool {
+        !self.recalled.is_empty() && self.recalled.contains_key(&order)
     }
 
     /// The operator who has decided about a fill, bust or correction; `None` when nothing has this number.

@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
 
 use crate::state::OmsState;
-use crate::state::event::{CopyEvent, LifecycleEvent, OrderEvent};
+use crate::state::event::{CopyEvent, LifecycleEvent, OrderEvent, StrayEvent};
 use crate::state::orders::Order;
 use crate::values::value::Number;
 
@@ -55,7 +55,8 @@ impl VenueIds {
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         let (OrderEvent::Order(LifecycleEvent::Accepted { order, .. })
         | OrderEvent::Order(LifecycleEvent::VenueIdSet { order, .. })
-        | OrderEvent::Copy(CopyEvent::External { order, .. })) = *event
+        | OrderEvent::Copy(CopyEvent::External { order, .. })
+        | OrderEvent::Stray(StrayEvent::Recalled { order, .. })) = *event
         else {
             return;
         };

@@ -74,6 +74,12 @@ pub(crate) fn each_field(mut bytes: &[u8]) -> impl Iterator<Item = CarriedField<
     })
 }
 
+/// Whether these bytes are whole fields and nothing else.
+pub(crate) fn is_whole(bytes: &[u8]) -> bool {
+    let read: usize = each_field(bytes).map(|field| field.bytes.len()).sum();
+    read == bytes.len()
+}
+
 /// Whether the value of a field contains SOH, and no length field that [`each_field`] uses precedes the field. The
 /// bytes of such a field alone would be read as several fields.
 pub(crate) fn splits(message: &Message<'_>, place: usize) -> bool {

@@ -39,8 +39,8 @@ pub struct StrayUndos {
 
 impl StrayUndos {
     /// A report of a line is settled, or was applied before its order was forgotten.
-    pub fn settle(&mut self, line: usize, exec: &str) {
-        self.settled[0].insert(format!("{line} {exec}"));
+    pub fn settle(&mut self, line: usize, order: u64, of: &str, exec: &str) {
+        self.settled[0].insert(format!("{line} {order} {of} by {exec}"));
     }
 
     /// A fill of no order is taken out of the position.
@@ -146,27 +146,33 @@ impl Model {
     /// A bust or correction that belongs to no fill that is known here.
     pub fn stray_undone(&mut self, line: usize, fields: &Fields<'_>, is_correction: bool) {
         let exec = fields[&17];
-        let mut open = self.stray_undos.open.iter();
-        let is_listed = open.any(|it| (it.line, it.fields[&17].as_str()) == (line, exec));
         let named = |tag: u32| fields.get(&tag).copied().unwrap_or_default();
         let symbol = self.symbol(named(55));
+        let is_named = named(55).is_empty() || symbol.is_some();
+        let order = super::venue::numbers(fields[&11]).map_or(0, |it| it.0);
+        let order = if is_named { order } else { 0 };
+        let mut open = self.stray_undos.open.iter();
+        let is_listed = open.any(|it| {
+            let of = it.fields.get(&19).map_or("", String::as_str);
+            (it.line, it.order, of, it.fields[&17].as_str()) == (line, order, named(19), exec)
+        });
+        // An ExecID(17) of the day before may be another one today.
         let is_out = |leg: Option<usize>| {
             let key = format!("{line} {} of {leg:?}", named(19));
-            self.stray_undos.has(&key)
+            self.stray_undos.settled[0].contains(&key)
         };
         let is_out = !is_correction && (is_out(None) || symbol.is_some_and(|it| is_out(Some(it))));
-        if is_listed || is_out || self.stray_undos.has(&format!("{line} {exec}")) {
+        let key = format!("{line} {order} {} by {exec}", named(19));
+        if is_listed || is_out || self.stray_undos.has(&key) {
             return;
         }
         if !is_correction && self.stray_busted(line, fields) {
             return;
         }
-        let order = super::venue::numbers(fields[&11]).map_or(0, |it| it.0);
-        let is_named = named(55).is_empty() || symbol.is_some();
         let fields = fields.iter().map(|(tag, it)| (*tag, (*it).to_owned()));
         self.stray_undos.open.push(StrayUndo {
             line,
-            order: if is_named { order } else { 0 },
+            order,
             is_correction,
             account: self.account(named(1)),
             symbol,
@@ -186,7 +192,8 @@ impl Model {
             return;
         }
         self.stray_undos.open.remove(at);
-        self.stray_undos.settle(undo.line, told[&17]);
+        let of = told.get(&19).copied().unwrap_or_default();
+        self.stray_undos.settle(undo.line, number, of, told[&17]);
         if is_venue {
             self.undone(number, &told, undo.is_correction);
             self.settle(number);
@@ -216,7 +223,9 @@ impl Model {
             .partition(|it| it.order == number && self.is_done(it));
         self.stray_undos.open = open;
         for undo in done {
-            self.stray_undos.settle(undo.line, &undo.fields[&17]);
+            let of = undo.fields.get(&19).map_or("", String::as_str);
+            let exec = &undo.fields[&17];
+            self.stray_undos.settle(undo.line, undo.order, of, exec);
         }
     }
 

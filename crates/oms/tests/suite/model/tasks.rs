@@ -340,8 +340,15 @@ impl Model {
                 self.strays.extend(of_leg);
             }
             if order.line != usize::MAX {
-                for fill in order.fills.iter().filter(|it| !it.undone.is_empty()) {
-                    self.stray_undos.settle(order.line, &fill.undone);
+                for fill in &order.fills {
+                    // A report may name a corrected fill by any ExecID(17) that it had.
+                    let mut next = Some(fill).filter(|it| !it.undone.is_empty());
+                    while let Some(undone) = next {
+                        let by = &undone.undone;
+                        self.stray_undos.settle(order.line, number, &fill.exec, by);
+                        let mut fills = order.fills.iter();
+                        next = fills.find(|it| it.exec == *by && !it.undone.is_empty());
+                    }
                 }
             }
             let fills = order.fills.into_iter();

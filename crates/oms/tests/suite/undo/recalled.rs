@@ -358,9 +358,7 @@ fn a_child_that_left_memory_reports_to_the_client_of_its_parent() {
         .desk
         .says(CLIENT, "D", &format!("11=C|21=1|{new}9705=1|"));
     office.report(2, "17=N|150=0|39=0|14=0|151=100|");
-    office.there.insert((2, "E1".to_owned()), 100);
-    office.there.insert((2, String::new()), 100);
-    let said = office.report(2, "17=E1|150=F|39=2|32=100|31=100|14=100|151=0|");
+    let said = office.report(2, "17=E1|150=F|39=1|32=60|31=100|14=60|151=40|");
     let of_parent = |said: &[Said]| {
         let mut its = said
             .iter()
@@ -368,12 +366,26 @@ fn a_child_that_left_memory_reports_to_the_client_of_its_parent() {
         its.next().cloned()
     };
     let fill = of_parent(&said).expect("the fill of the parent");
+    let said = office.report(2, "17=E2|150=F|39=2|32=40|31=100|14=100|151=0|");
+    let other_fill = of_parent(&said).expect("the fill of the parent");
     office.others_end();
     assert!(!office.is_in_memory(1) && !office.is_in_memory(2));
     let (answer, said) = office.with_journal("bust fill=2/E1");
     assert!(answer.contains("of order 2: is busted"), "{answer}");
     let busted = of_parent(&said).expect("the bust for the parent");
     assert_eq!(busted.get(19), fill.get(17));
+    assert_eq!(fields(&busted, &[150, 39, 14, 151]), "H 4 40 0");
+    // Both leave memory once more; the child first, so that it still has its parent.
+    while office.is_in_memory(2) {
+        assert!(office.is_in_memory(1));
+        office.others_end();
+    }
+    office.others_end();
+    assert!(!office.is_in_memory(1));
+    let (answer, said) = office.with_journal("bust fill=2/E2");
+    assert!(answer.contains("of order 2: is busted"), "{answer}");
+    let busted = of_parent(&said).expect("the second bust for the parent");
+    assert_eq!(busted.get(19), other_fill.get(17));
     assert_eq!(fields(&busted, &[150, 39, 14, 151]), "H 4 0 0");
     assert_eq!((office.long(), office.desk.state().violations()), (0, 0));
 }
@@ -447,4 +459,275 @@ fn an_order_comes_back_only_from_the_journal_of_its_oms() {
     assert_eq!(office.command(&command).0, "order 1: in memory already");
     assert!(office.desk.query("order 1").contains("\tC1\tA1\t"));
     assert_eq!(office.desk.recall(&LeftMemory::Order(77)), Ok(None));
+}
+
+#[test]
+fn a_fill_that_counts_without_its_order_counts_once_when_the_order_is_back() {
+    for from_checkpoint in [false, true] {
+        let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+        let order = office.order("C1", DAY);
+        office.fill(order, "E1", 40, 40);
+        office.report(order, "17=X|150=4|39=4|14=40|151=0|");
+        office.others_end();
+        // The venue's last fill is late: it is one of no order.
+        let late = "1=A1|17=E2|150=F|39=2|32=60|31=100|14=100|151=0|97=Y|";
+        office.report(order, late);
+        assert_eq!((office.long(), office.breaks().len()), (100, 1));
+        let (answer, _) =
+            office.with_journal("report order=1 type=fill quantity=60 price=100 exec=E2");
+        assert!(
+            answer.contains("only a bust or correction reads one from the journal"),
+            "{answer}"
+        );
+        let command = office.desk.recall(&LeftMemory::Order(1)).unwrap().unwrap();
+        assert_eq!(office.command(&command).0, "order 1: in memory again");
+        office.desk.hear(&Input::Restart(0, from_checkpoint));
+        office.log_on();
+        let (answer, _) = office.command("report order=1 type=fill quantity=60 price=100 exec=E2");
+        assert!(
+            answer.contains("was read from the journal, and takes no fill"),
+            "{answer}"
+        );
+        office.report(order, late);
+        assert_eq!((office.long(), office.breaks().len()), (100, 1));
+        // A bust of that fill takes it out of the position, and one of the order's own fill changes the order.
+        office.report(order, "17=B2|19=E2|150=H|39=4|14=40|151=0|");
+        assert_eq!((office.long(), office.breaks().len()), (40, 0));
+        office.report(order, "17=B1|19=E1|150=H|39=4|14=0|151=0|");
+        assert_eq!((office.long(), office.breaks().len()), (0, 0));
+        assert_eq!(office.desk.state().violations(), 0);
+    }
+}
+
+#[test]
+fn a_bust_with_the_exec_id_of_another_is_a_break_of_its_own() {
+    for next_day in [false, true] {
+        let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+        let order = office.order("C1", DAY);
+        office.fill(order, "E1", 100, 100);
+        office.undo(order, ("B1", "E1"), "", '4');
+        let other = office.order("C2", DAY);
+        office.fill(other, "F1", 100, 100);
+        office.others_end();
+        if next_day {
+            office.next_day(true);
+        }
+        // Known: the fill of the first order is busted already.
+        office.report(order, "17=B1|19=E1|150=H|39=4|14=0|151=0|");
+        assert_eq!(office.breaks(), [""; 0]);
+        office.undo(other, ("B1", "F1"), "", '4');
+        let found = number(&office.breaks());
+        office.report(other, "17=B1|19=F1|150=H|39=4|14=0|151=0|");
+        office.report(order, "17=B1|19=E7|150=H|39=4|14=0|151=0|");
+        assert_eq!(office.breaks().len(), 2);
+        office.command(&format!("settle break={found} ours"));
+        office.report(other, "17=B1|19=F1|150=H|39=4|14=0|151=0|");
+        assert_eq!(office.breaks().len(), 1);
+    }
+}
+
+#[test]
+fn a_fill_taken_out_of_the_position_the_day_before_is_another_one_than_that_of_today() {
+    let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+    let bust = "37=V|11=99|17=B1|19=E1|150=H|39=4|14=0|151=0|55=XYZ|54=1|38=100|";
+    let fill = "37=V|11=99|1=A1|17=E1|150=F|39=1|32=10|31=100|14=10|151=90|55=XYZ|54=1|38=100|";
+    office.desk.says(LINE, "8", fill);
+    let found = number(&office.breaks());
+    office.command(&format!("settle break={found} ours"));
+    assert_eq!(office.long(), 0);
+    office.desk.says(LINE, "8", &bust.replace("17=B1", "17=B0"));
+    assert_eq!(office.breaks(), [""; 0], "it is out already");
+    office.next_day(true);
+    office.desk.says(LINE, "8", bust);
+    assert_eq!(office.breaks().len(), 1);
+}
+
+#[test]
+fn an_order_comes_back_only_as_it_left_last() {
+    for from_checkpoint in [false, true] {
+        let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+        let order = office.order("C1", DAY);
+        office.fill(order, "E1", 100, 100);
+        office.others_end();
+        let old = office.desk.recall(&LeftMemory::Order(1)).unwrap().unwrap();
+        office.with_journal("bust fill=1/E1");
+        assert_eq!(office.command(&old).0, "order 1: in memory already");
+        office.others_end();
+        assert!(!office.is_in_memory(order));
+        office.desk.hear(&Input::Restart(0, from_checkpoint));
+        office.log_on();
+        assert_eq!(
+            office.command(&old).0,
+            "order 1 was in memory again after the journal was read, and has left it since: give the command again"
+        );
+        let (answer, _) = office.with_journal("bust fill=1/E1");
+        assert_eq!(answer, "fill 1/E1 of order 1 is busted already");
+        assert_eq!((office.long(), office.desk.state().violations()), (0, 0));
+    }
+}
+
+#[test]
+fn an_order_that_came_back_stays_closed() {
+    let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+    let order = office.order("C1", GTC);
+    office.fill(order, "E1", 100, 100);
+    office.others_end();
+    office.undo(order, ("E9", "E1"), "", '1');
+    let found = number(&office.breaks());
+    let (answer, said) = office.with_journal(&format!("settle break={found} venue"));
+    assert!(answer.contains("is applied to order 1"), "{answer}");
+    assert_eq!(fields(&of(&said, CLIENT), &[150, 39, 14, 151]), "H 4 0 0");
+    assert!(!office.is_open(order));
+    // The venue says that it works.
+    office.report(order, "17=I|150=I|39=0|14=0|151=100|");
+    for line in office.breaks() {
+        let found = line.split('\t').next().unwrap();
+        let (answer, _) = office.command(&format!("settle break={found} venue"));
+        assert!(answer.contains("it stays closed"), "{line}: {answer}");
+    }
+    assert!(!office.is_open(order));
+}
+
+#[test]
+fn a_side_of_a_quote_comes_back_as_the_other_one_is_in_memory_or_not() {
+    for other_leaves in [false, true] {
+        let settings = SETTINGS
+            .replace("orders = 100\n", "orders = 100\nremembered = 2\n")
+            .replace("\"reports\"]", "\"reports\", \"quote\"]");
+        let mut office = Office::of(Version::Fix44, Version::Fix44, settings);
+        let quote = "117=Q1|1=A1|55=XYZ|132=99.95|133=100.05|134=100|135=100|60=20261122-08:00:00|";
+        office.desk.says(CLIENT, "S", quote);
+        office.report(1, "17=N|150=0|39=0|14=0|151=100|");
+        office.fill(1, "E1", 100, 100);
+        let offer = "37=V2|11=2|17=N2|150=0|39=0|14=0|151=100|55=XYZ|54=2|38=100|";
+        office.desk.says(LINE, "8", offer);
+        let end = "37=V2|11=2|17=X2|150=4|39=4|14=0|151=0|55=XYZ|54=2|38=100|";
+        office.desk.says(LINE, "8", end);
+        let ends = if other_leaves { 2 } else { 1 };
+        for at in 0..ends {
+            let order = office.order(&format!("Z{at}"), DAY);
+            office.report(order, "17=Z|150=4|39=4|14=0|151=0|");
+        }
+        assert_eq!(
+            (office.is_in_memory(1), office.is_in_memory(2)),
+            (false, !other_leaves)
+        );
+        let command = office.desk.recall(&LeftMemory::Order(1)).unwrap().unwrap();
+        assert_eq!(office.command(&command).0, "order 1: in memory again");
+        let of_quote = |office: &Office| {
+            let order = office.desk.state().orders().get(1);
+            order.expect("the bid").quote()
+        };
+        let wanted = (!other_leaves).then_some(1);
+        assert_eq!(of_quote(&office), wanted);
+        for from_checkpoint in [false, true] {
+            office.desk.hear(&Input::Restart(0, from_checkpoint));
+            office.log_on();
+            assert_eq!(of_quote(&office), wanted, "{from_checkpoint}");
+        }
+        office.others_end();
+        office.desk.hear(&Input::Restart(0, true));
+        assert_eq!(office.desk.state().violations(), 0);
+    }
+}
+
+#[test]
+fn a_row_that_no_journal_has_is_refused() {
+    let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+    let order = office.order("C1", DAY);
+    office.fill(order, "E1", 40, 40);
+    office.fill(order, "E2", 60, 100);
+    office.others_end();
+    let command = office.desk.recall(&LeftMemory::Order(1)).unwrap().unwrap();
+    let hex = |number: u64| -> String {
+        let bytes = number.to_le_bytes();
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    let [first, second] = ["E1", "E2"].map(|exec| {
+        let hash = siphasher::sip::SipHasher13::new().hash(exec.as_bytes());
+        hex(hash)
+    });
+    // A fill has ExecID(17), LastQty(32), LastPx(31), its event, and what has taken it back.
+    let with = |exec: &str, field: usize, value: &str| {
+        let at = command.find(exec).expect("the fill") + field * 16;
+        format!("{}{value}{}", &command[..at], &command[at + 16..])
+    };
+    for changed in [
+        with(&first, 4, &first),
+        with(&second, 4, &first),
+        with(&second, 0, &first),
+        with(&first, 0, &hex(0)),
+        with(&first, 1, &hex(1 << 60)),
+        with(&first, 2, &hex(1 << 60)),
+        // The ClOrdID(11) of the client, C1, with a SOH.
+        command.replacen("4331", "4301", 1),
+    ] {
+        assert_ne!(changed, command);
+        let (answer, _) = office.command(&changed);
+        assert_eq!(
+            answer, "order 1: the row is not of this journal, or another build has written it",
+            "{changed}"
+        );
+    }
+    assert_eq!(office.command(&command).0, "order 1: in memory again");
+}
+
+#[test]
+fn an_order_that_cannot_stay_in_memory_says_so() {
+    let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+    for id in 1..=3 {
+        let order = office.order(&format!("C{id}"), DAY);
+        office.fill(order, &format!("E{id}"), 100, 100);
+        if id > 1 {
+            office.report(order, "17=B|19=NONE|150=H|39=4|14=0|151=0|");
+        }
+    }
+    assert!(!office.is_in_memory(1));
+    assert_eq!(office.breaks().len(), 2);
+    let (answer, _) = office.with_journal("bust fill=1/E1");
+    assert!(answer.contains("no order 1 in memory"), "{answer}");
+    let command = office.desk.recall(&LeftMemory::Order(1)).unwrap().unwrap();
+    assert_eq!(
+        office.command(&command).0,
+        "order 1: it has left memory again at once: 2 closed orders with open breaks take the place of remembered = 2: settle them with fixwire oms breaks settle, or raise remembered"
+    );
+    assert_eq!(office.long(), 300);
+}
+
+#[test]
+fn a_break_of_what_is_busted_by_hand_changes_nothing_and_says_so() {
+    let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+    let order = office.order("C1", DAY);
+    office.fill(order, "E1", 100, 100);
+    office.command("bust fill=1/E1");
+    office.others_end();
+    office.undo(order, ("E9", "E1"), "", '4');
+    let found = number(&office.breaks());
+    let (answer, said) = office.with_journal(&format!("settle break={found} venue"));
+    assert_eq!(
+        answer,
+        format!(
+            "break {found}: settled: the bust was known already, and changes nothing of order 1"
+        )
+    );
+    assert_eq!(told(&said).len(), 0);
+    assert_eq!((office.long(), office.breaks().len()), (0, 0));
+}
+
+#[test]
+fn an_order_that_came_back_is_found_by_the_order_id_of_its_venue() {
+    let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+    let order = office.order("C1", DAY);
+    office.fill(order, "E1", 100, 100);
+    office.others_end();
+    // The first report without a ClOrdID(11) builds the index.
+    let rest = "150=H|39=4|14=0|151=0|55=XYZ|54=1|38=100|";
+    let other = format!("37=V99|17=B0|19=E0|{rest}");
+    office.desk.says(LINE, "8", &other);
+    let command = office.desk.recall(&LeftMemory::Order(1)).unwrap().unwrap();
+    assert_eq!(office.command(&command).0, "order 1: in memory again");
+    office
+        .desk
+        .says(LINE, "8", &format!("37=V1|17=B1|19=E1|{rest}"));
+    assert_eq!(office.long(), 0);
 }
