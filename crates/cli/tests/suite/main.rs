@@ -42,6 +42,7 @@ mod oms_positions;
 mod oms_reload;
 mod oms_reports;
 mod oms_try;
+mod oms_try_equal;
 mod order_guide;
 mod overview_page;
 mod peer;

@@ -2,6 +2,7 @@
 
 use crate::oms::{Floor, client_logs_on, id, json, oms, order, report, start, venue_logs_on};
 use crate::oms_days::moment;
+use crate::oms_try::try_out;
 use crate::peer::Peer;
 use crate::running::free_port;
 
@@ -589,7 +590,7 @@ fn a_day_whose_beginning_was_removed_lists_the_orders_that_were_open() {
     assert_eq!(first["filled"], filled.to_string());
     assert_eq!((&*second["state"], &*second["entered"]), ("working", ""));
     assert_eq!(row("A3"), None, "it was closed before");
-    let fills = csv(&to.join("fills.csv")).len();
+    let fills = u64::try_from(csv(&to.join("fills.csv")).len()).unwrap();
     assert!(fills > 0 && fills < filled, "{fills} of {filled}");
 
     // An earlier state is read from a checkpoint, and not further back.
@@ -606,6 +607,30 @@ fn a_day_whose_beginning_was_removed_lists_the_orders_that_were_open() {
         "{said}"
     );
     drop(running);
+
+    // A trial begins with the positions of the oldest checkpoint, and without the orders of before.
+    let store = folder.join("oms-store");
+    let (code, said, errors) = try_out(&folder.join("oms.toml"), &store, &["--json"]);
+    assert_eq!(code, 1, "a part of the record was not read: {errors}");
+    let warning = "oms-store has the positions from ";
+    assert!(
+        errors.contains(warning) && errors.contains(" on: what was sent until then is not played"),
+        "{errors}"
+    );
+    assert!(
+        errors.contains("error: not read: ")
+            && errors.contains("were removed before they were read"),
+        "{errors}"
+    );
+    let tried: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(tried["requests"]["orders"]["in_the_record"], 1, "{said}");
+    let later = tried["not_played"]["fills of orders of before the record"].as_u64();
+    let later = later.filter(|later| (1..filled).contains(later));
+    let before = filled - later.expect(&said);
+    let limits = tried["limits"].as_array().unwrap();
+    let is_long = |it: &&serde_json::Value| it["control"] == "RC15-long" && it["scope"] == "firm";
+    let long = &limits.iter().find(is_long).expect(&said)["largest_use"];
+    assert_eq!(*long, (before + 1).to_string(), "{said}");
 }
 
 #[test]

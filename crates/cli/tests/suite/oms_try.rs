@@ -10,7 +10,7 @@ use crate::oms::{Floor, example, id, json, oms, order, report};
 use crate::peer::utc_now;
 
 /// Runs `fixwire oms try`; returns its exit code, its output and its errors.
-fn try_out(settings: &Path, record: &Path, more: &[&str]) -> (i32, String, String) {
+pub fn try_out(settings: &Path, record: &Path, more: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fixwire"));
     let run = command.args(["oms", "try"]).args([settings, record]);
     let run = run.args(more).output().unwrap();
