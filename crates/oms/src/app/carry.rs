@@ -18,14 +18,21 @@ use super::session::Reach;
 use crate::fix::carried::{LineContract, whose};
 use crate::fix::lines::LeftOut;
 use crate::state::orders::Order;
+use crate::state::tag_counts::ContractOf;
 use crate::values::fields::carried::{CarriedFields, SentBecause, each_field, group_len, splits};
-use crate::values::fields::contract::Passage;
+use crate::values::fields::contract::{Passage, Treatment};
 use crate::values::fields::conversion::{CarryingRequest, ClientToLine, ConvertingSession};
 use crate::values::fields::field_table::{DISPLAYED, request_bit};
 use crate::values::fields::{LostBecause, LostField, QUOTE_MAX, RefusedField, check_taken};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{LineGroup, UserRule};
 use crate::values::value::{Number, Side};
+
+/// A field that a conversion for a line has made.
+struct MadeField {
+    line: SessionNo,
+    tag: Tag,
+}
 
 impl Oms {
     /// Finds the lines to which requests for each line group may be sent.
@@ -163,7 +170,15 @@ impl Oms {
             b"S" => self.rules().carried_bytes.min(QUOTE_MAX),
             _ => self.rules().carried_bytes,
         };
-        for line in lines {
+        let mut made = Vec::new();
+        for (at, line) in lines.iter().copied().enumerate() {
+            let converter = &self.core.converter;
+            if lines[..at]
+                .iter()
+                .any(|it| converter.treats_alike(*it, line))
+            {
+                continue;
+            }
             for (msg_type, side) in types
                 .iter()
                 .flat_map(|of| sides.iter().map(move |it| (of, it)))
@@ -174,6 +189,7 @@ impl Oms {
                     msg_type,
                     side: *side,
                     fields: self.gathered.fields(),
+                    by_oms: false,
                 };
                 match self.core.converter.convert(&request) {
                     Ok(Some(fields)) if fields.len() > limit => {
@@ -182,12 +198,33 @@ impl Oms {
                             why: LostBecause::TooLong(limit),
                         });
                     }
-                    Ok(_) => {}
+                    Ok(Some(fields)) => {
+                        if made.is_empty() {
+                            let all = each_field(fields.header).chain(each_field(fields.body));
+                            let all = all.filter(|it| !self.gathered.has(it.tag));
+                            made.extend(all.map(|it| MadeField { line, tag: it.tag }));
+                        }
+                    }
+                    Ok(None) => {}
                     Err(tag) => return Some(tag.into()),
                 }
             }
         }
+        self.count_dropped(&made);
         None
+    }
+
+    /// Counts the fields made by a conversion that the contract of the line's group drops.
+    fn count_dropped(&mut self, made: &[MadeField]) {
+        for MadeField { line, tag } in made {
+            let Some(group) = self.core.group_at(*line) else {
+                continue;
+            };
+            if self.rules().groups[group].contract.of(*tag) == Some(Treatment::Drop) {
+                let key = (ContractOf::Group(group), *tag);
+                *self.dropped.requests.entry(key).or_default() += 1;
+            }
+        }
     }
 
     /// The tag of the first field of an open order that its line, or before it is sent one of its lines, cannot get
@@ -219,6 +256,7 @@ impl Oms {
                         body: &body,
                         kept: b"",
                     },
+                    by_oms: false,
                 };
                 self.core.converter.convert(&request).err()
             });

@@ -9,8 +9,8 @@ use crate::decide::queue::Next;
 use crate::state::event::{LifecycleEvent, LineEvent, OrderEvent, RequestEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
-use crate::values::fields::carried::{CarriedFields, each_field};
-use crate::values::fields::contract::Passage;
+use crate::values::fields::carried::{CarriedField, CarriedFields, each_field};
+use crate::values::fields::contract::{Contract, Passage};
 use crate::values::fields::conversion::CarryingRequest;
 use crate::values::fields::field_table::request_bit;
 use crate::values::fields::{LostField, QUOTE_MAX, SENT_MAX, check_taken};
@@ -155,12 +155,7 @@ impl Core {
         let limit = if is_quote { 2 * QUOTE_MAX } else { SENT_MAX };
         let mut len = 0;
         fields.try_for_each(|field| {
-            let passed = contract.of(field.tag).map(|it| it.pass(field.value));
-            len += match passed {
-                Some(Passage::Value(value)) => field.bytes.len() - field.value.len() + value.len(),
-                Some(Passage::Dropped | Passage::Refused) => 0,
-                None => field.bytes.len(),
-            };
+            len += sent_len(contract, &field);
             match len > limit {
                 true => Err(field.tag.into()),
                 false => check_taken(group, user, bit, field.tag, field.value),
@@ -175,16 +170,14 @@ impl Core {
             msg_type,
             side: order.side,
             fields: self.state.carried.of(number),
+            by_oms: false,
         };
         let converted = self.converter.convert(&request)?;
-        let mut fields = converted.iter().flat_map(|it| each_field(it.body));
+        let parts = converted.iter().flat_map(|it| [it.header, it.body]);
+        let mut fields = parts.flat_map(each_field);
         let mut len = 0;
         fields.try_for_each(|field| {
-            let passed = contract.of(field.tag).map(|it| it.pass(field.value));
-            len += field.bytes.len();
-            if let Some(Passage::Value(value)) = passed {
-                len += value.len();
-            }
+            len += sent_len(contract, &field);
             match len > limit {
                 true => Err(LostField::from(field.tag)),
                 false => Ok(()),
@@ -483,5 +476,14 @@ impl Core {
             self.work.ask_once(number);
         }
         passes
+    }
+}
+
+/// Length of a field as a line with this contract gets it.
+fn sent_len(contract: &Contract, field: &CarriedField<'_>) -> usize {
+    match contract.of(field.tag).map(|it| it.pass(field.value)) {
+        Some(Passage::Value(value)) => field.bytes.len() - field.value.len() + value.len(),
+        Some(Passage::Dropped | Passage::Refused) => 0,
+        None => field.bytes.len(),
     }
 }

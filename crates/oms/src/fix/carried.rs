@@ -137,14 +137,14 @@ impl ConvertedFields {
         let orders = state.orders();
         match *sent {
             Outgoing::Request(number) => match (orders.get(number), orders.request(number)) {
-                (Some(order), _) => self.add(state, order, (number, b"D"), line, converter),
+                (Some(order), _) => self.add(state, order, (number, b"D", false), line, converter),
                 (None, Some((request, order))) => {
                     let whose = match request.kind {
-                        RequestKind::Replace => (number, &b"G"[..]),
+                        RequestKind::Replace => (number, &b"G"[..], false),
                         RequestKind::Cancel if request.id.bytes().is_empty() => {
-                            (order.number, &b"D"[..])
+                            (order.number, &b"D"[..], true)
                         }
-                        RequestKind::Cancel => (number, &b"F"[..]),
+                        RequestKind::Cancel => (number, &b"F"[..], false),
                     };
                     self.add(state, order, whose, line, converter);
                 }
@@ -152,12 +152,12 @@ impl ConvertedFields {
             },
             Outgoing::Quote(bid) => {
                 for order in [bid, bid + 1].into_iter().filter_map(|it| orders.get(it)) {
-                    self.add(state, order, (order.number, b"D"), line, converter);
+                    self.add(state, order, (order.number, b"D", false), line, converter);
                 }
             }
             Outgoing::StrayCancel { order, .. } | Outgoing::Status(order) => {
                 if let Some(order) = orders.get(order) {
-                    self.add(state, order, (order.number, b"D"), line, converter);
+                    self.add(state, order, (order.number, b"D", true), line, converter);
                 }
             }
             Outgoing::Inquiry(_) | Outgoing::MassStatus { .. } => {}
@@ -168,7 +168,7 @@ impl ConvertedFields {
         &mut self,
         state: &OmsState,
         order: &Order,
-        (number, msg_type): (Number, &[u8]),
+        (number, msg_type, by_oms): (Number, &[u8], bool),
         line: SessionNo,
         converter: &mut FieldConverter,
     ) {
@@ -181,15 +181,20 @@ impl ConvertedFields {
             msg_type,
             side: order.side,
             fields: state.carried.of(number),
+            by_oms,
         };
-        // The fields were checked before the event. Only a request of the OMS itself may be without them.
-        if let Ok(Some(fields)) = converter.convert(&request) {
-            self.requests.push(ConvertedRequest {
-                number,
-                header: fields.header.into(),
-                body: fields.body.into(),
-            });
-        }
+        // The fields were checked before the event. Without the check, as after a reload, none may leave in the client's
+        // version.
+        let fields = match converter.convert(&request) {
+            Ok(None) => return,
+            Ok(Some(fields)) => fields,
+            Err(_) => CarriedFields::NONE,
+        };
+        self.requests.push(ConvertedRequest {
+            number,
+            header: fields.header.into(),
+            body: fields.body.into(),
+        });
     }
 
     pub(crate) fn clear(&mut self) {

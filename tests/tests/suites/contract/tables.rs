@@ -62,7 +62,9 @@ pub fn converted(
     }
     let own = base.split_terminator('|').count();
     conversion.convert(&mut draft, &mut losses).ok()?;
-    if moved[own..].iter().any(|tag| losses.of(*tag) > 0) || losses.others() > 0 {
+    // A table may lose a field under a tag that another table has given it.
+    let is_own = |tag: Tag| moved[..own].contains(&tag) && !moved[own..].contains(&tag);
+    if losses.iter().any(|(tag, _)| !is_own(tag)) || losses.others() > 0 {
         return None;
     }
     let mut converted = ConvertedText::default();

@@ -84,6 +84,9 @@ pub(crate) struct CarryingRequest<'a> {
     pub msg_type: &'a [u8],
     pub side: Side,
     pub fields: CarriedFields<'a>,
+    /// Whether the request is of the OMS itself and only repeats who sent the order. Fields that the line cannot get are
+    /// left out.
+    pub by_oms: bool,
 }
 
 /// A field of the OMS itself, which a conversion table may read.
@@ -198,6 +201,19 @@ impl FieldConverter {
             && line.is_some()
     }
 
+    /// Whether two lines get the same fields of each request.
+    pub(crate) fn treats_alike(&self, one: SessionNo, other: SessionNo) -> bool {
+        let of = |number| self.sessions.get(number).and_then(Option::as_ref);
+        match (of(one), of(other)) {
+            (Some(one), Some(other)) => {
+                one.version == other.version
+                    && Arc::ptr_eq(&one.dictionary, &other.dictionary)
+                    && one.contract == other.contract
+            }
+            _ => false,
+        }
+    }
+
     /// The fields of a request as its line gets them; `None` if it gets them as the client sent them.
     ///
     /// # Errors
@@ -235,12 +251,12 @@ impl FieldConverter {
             let message = decoder.decode_whole(part);
             let fields = message.fields();
             let mut at = 0;
-            while let Some(first) = fields.get(at) {
+            while at < fields.len() {
                 let len = unit_len(&client.dictionary, msg_type, &message, &fields[at..])?;
                 let unit = &fields[at..at + len];
                 let is_named = [&client.contract, &line.contract]
                     .iter()
-                    .any(|it| it.of(first.tag).is_some());
+                    .any(|it| unit.iter().any(|field| it.of(field.tag).is_some()));
                 let is_alike = || {
                     let why = SentBecause::OfTable;
                     let (from, to) = (&client.dictionary, &line.dictionary);
@@ -269,8 +285,18 @@ impl FieldConverter {
             msg_type,
             side: request.side,
         };
-        work.run(moved, header, body)
-            .map_err(|tag| tag.unwrap_or_else(|| work.culprit(moved)))?;
+        let unchanged = [header.len(), body.len()];
+        if request.by_oms {
+            work.keep_convertible(moved);
+        }
+        match work.run(moved, header, body) {
+            Ok(()) => {}
+            Err(_) if request.by_oms => {
+                header.truncate(unchanged[0]);
+                body.truncate(unchanged[1]);
+            }
+            Err(tag) => return Err(tag.unwrap_or_else(|| work.culprit(moved))),
+        }
         Ok(Some(CarriedFields {
             header,
             body,
@@ -318,8 +344,11 @@ impl ConvertingWork<'_> {
         } = &mut *self.pair;
         let converted = conversion.convert(self.draft, losses);
         converted.map_err(|failure| failure.tag().and_then(known))?;
-        if let Some(lost) = conversion.lost().iter().find_map(|tag| known(*tag)) {
-            return Err(Some(lost));
+        // A table may lose a field under a tag that another table has given it.
+        let is_own =
+            |tag: Tag| tag == tag::SIDE || own_fields(self.msg_type).any(|it| it.tag == tag);
+        if let Some(lost) = conversion.lost().iter().find(|tag| !is_own(**tag)) {
+            return Err(known(*lost));
         }
         let side = [self.side.byte()];
         let bit = request_bit(self.msg_type);
@@ -349,12 +378,16 @@ impl ConvertingWork<'_> {
                 Some(def) => group_len(def, &message, &fields[at..]).map_err(|_| None)?,
                 None => 1,
             };
+            let is_dropped = self.line.contract.of(tag) == Some(Treatment::Drop);
             for field in &fields[at..at + len] {
                 let value = message.value(*field);
                 let def = dictionary.field(field.tag);
                 let treatment = self.line.contract.of(field.tag);
-                let is_taken = match treatment {
-                    Some(treatment) => treatment.pass(value) != Passage::Refused,
+                let is_taken = match treatment.map(|it| it.pass(value)) {
+                    Some(Passage::Value(_)) => true,
+                    // Without one of its members, a group would be another one.
+                    Some(Passage::Dropped) => is_dropped,
+                    Some(Passage::Refused) => false,
                     None => request_treatment(field.tag, bit) == Some(Treatment::Carry),
                 };
                 if !is_taken || !def.is_some_and(|def| allows(def, value)) {
@@ -390,17 +423,34 @@ impl ConvertingWork<'_> {
     fn culprit(&mut self, moved: &[u8]) -> Tag {
         let mut rest = moved;
         while !rest.is_empty() {
-            let message = self.decoder.decode_whole(rest);
-            let fields = message.fields();
-            let dictionary = &self.client.dictionary;
-            let len = unit_len(dictionary, self.msg_type, &message, fields).unwrap_or(1);
-            let (one, after) = rest.split_at(message.raw(0..len.max(1)).len());
+            let (one, after) = self.split_unit(rest);
             rest = after;
-            let (mut header, mut body) = (Vec::new(), Vec::new());
-            if let Err(tag) = self.run(one, &mut header, &mut body) {
+            if let Err(tag) = self.run(one, &mut Vec::new(), &mut Vec::new()) {
                 return tag.unwrap_or_else(|| first_tag(one));
             }
         }
         first_tag(moved)
+    }
+
+    /// Removes the fields that cannot be converted without the others.
+    fn keep_convertible(&mut self, moved: &mut Vec<u8>) {
+        let all = core::mem::take(moved);
+        let mut rest = &all[..];
+        while !rest.is_empty() {
+            let (one, after) = self.split_unit(rest);
+            rest = after;
+            if self.run(one, &mut Vec::new(), &mut Vec::new()).is_ok() {
+                moved.extend_from_slice(one);
+            }
+        }
+    }
+
+    /// The first field with its group, and the fields after it.
+    fn split_unit<'m>(&mut self, fields: &'m [u8]) -> (&'m [u8], &'m [u8]) {
+        let message = self.decoder.decode_whole(fields);
+        let dictionary = &self.client.dictionary;
+        let len = unit_len(dictionary, self.msg_type, &message, message.fields()).unwrap_or(1);
+        let len = message.raw(0..len.max(1)).len();
+        fields.split_at(len)
     }
 }
