@@ -347,7 +347,7 @@ fn each_wrong_report_is_named_and_those_before_it_count() {
          3\texec=E1 of order 1 is known already\n\
          5\torder 2 is closed\n\
          6\tthe venue has accepted order 1 already\n\
-         7\tno order 9 in memory, and only a bust or correction reads one from the journal: change the position with fixwire oms position adjust\n\
+         7\tno order 9 in memory: it is unknown, or was closed long ago\n\
          8\ta fill needs quantity, price and exec, the ExecID(17) of the venue, and no ref\n\
          9\tunknown type gone: write fill, accepted, rejected, cancelled, expired, done, bust or correct, or leg1 or leg2 for a fill of a leg\n\
          10\tonly a fill, a bust and a correction have quantity, price, exec and ref\n\

@@ -182,12 +182,7 @@ impl Core {
     fn check_entry<'a>(&self, entry: &Entry<'a>, before: &mut Before<'a>) -> Result<(), String> {
         let number = entry.order;
         let order = self.state.orders().get(number);
-        let order = order.ok_or_else(|| match entry.as_undo() {
-            Some(_) => no_order(number),
-            None => format!(
-                "no order {number} in memory, and only a bust or correction reads one from the journal: change the position with fixwire oms position adjust"
-            ),
-        })?;
+        let order = order.ok_or_else(|| no_order(number))?;
         if order.state.is_unsent() {
             return Err(format!("order {number} was not sent to a venue"));
         }
