@@ -8,6 +8,8 @@
 //! Each of these cases ends in the venue's state or with a break that names the difference, and without a loss always in the
 //! venue's state.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use fixwire_engine::protocol::dictionary::Version;
 
 use crate::desk::{Desk, Input, Setup};
@@ -55,6 +57,10 @@ struct Arrival {
     copy: &'static [Report],
     /// OrdStatus(39), CumQty(14) and OrderQty(38) at the venue, and the ClOrdID(11) that it has there.
     end: (char, u64, u64, &'static str),
+    /// How many cases end in the venue's state, in it with a break, and in another state with a break.
+    ends: [usize; 3],
+    /// How many cases have a break of each name.
+    breaks: &'static [(&'static str, usize)],
 }
 
 const NEW: Report = "11=1|17=N|150=0|39=0|14=0|151=100|";
@@ -73,6 +79,11 @@ const ARRIVALS: [Arrival; 8] = [
         line: &[NEW, FILL_30, FILL_20, FILL_50],
         copy: &[COPY_30, COPY_20, COPY_50],
         end: ('2', 100, 100, "1"),
+        ends: [545, 0, 137],
+        breaks: &[
+            ("copy without a fill", 137),
+            ("fills missing: CumQty(14)", 137),
+        ],
     },
     Arrival {
         name: "a fill crosses a cancel",
@@ -87,6 +98,12 @@ const ARRIVALS: [Arrival; 8] = [
         ],
         copy: &[COPY_30, COPY_20],
         end: ('4', 50, 100, "1-2"),
+        ends: [375, 21, 170],
+        breaks: &[
+            ("OrdStatus(39) differs", 21),
+            ("copy without a fill", 170),
+            ("fills missing: CumQty(14)", 170),
+        ],
     },
     Arrival {
         name: "a replace is accepted and crosses a fill",
@@ -105,6 +122,11 @@ const ARRIVALS: [Arrival; 8] = [
             "11=1-2|17=E3|150=F|39=2|38=150|32=100|31=100|",
         ],
         end: ('2', 150, 150, "1-2"),
+        ends: [1042, 0, 406],
+        breaks: &[
+            ("copy without a fill", 406),
+            ("fills missing: CumQty(14)", 406),
+        ],
     },
     Arrival {
         name: "a cancel is rejected, and the order is filled",
@@ -119,6 +141,11 @@ const ARRIVALS: [Arrival; 8] = [
         ],
         copy: &[COPY_30, COPY_20, COPY_50],
         end: ('2', 100, 100, "1"),
+        ends: [1042, 0, 406],
+        breaks: &[
+            ("copy without a fill", 406),
+            ("fills missing: CumQty(14)", 406),
+        ],
     },
     Arrival {
         name: "a fill is busted",
@@ -132,6 +159,13 @@ const ARRIVALS: [Arrival; 8] = [
         ],
         copy: &[COPY_30, COPY_20],
         end: ('1', 20, 100, "1"),
+        ends: [175, 55, 54],
+        breaks: &[
+            ("bust or correction that fits no fill", 41),
+            ("copy without a fill", 63),
+            ("fills missing: CumQty(14)", 43),
+            ("more fills than CumQty(14)", 41),
+        ],
     },
     Arrival {
         name: "a fill is corrected",
@@ -145,6 +179,13 @@ const ARRIVALS: [Arrival; 8] = [
         ],
         copy: &[COPY_30, COPY_20],
         end: ('1', 45, 100, "1"),
+        ends: [190, 15, 79],
+        breaks: &[
+            ("bust or correction that fits no fill", 41),
+            ("copy without a fill", 63),
+            ("fills missing: CumQty(14)", 78),
+            ("more fills than CumQty(14)", 16),
+        ],
     },
     Arrival {
         name: "the day ends, and a fill is late",
@@ -153,6 +194,12 @@ const ARRIVALS: [Arrival; 8] = [
         line: &[NEW, FILL_30, FILL_20, "11=1|17=X|150=C|39=C|14=50|151=0|"],
         copy: &[COPY_30, COPY_20],
         end: ('C', 50, 100, "1"),
+        ends: [206, 15, 63],
+        breaks: &[
+            ("OrdStatus(39) differs", 15),
+            ("copy without a fill", 63),
+            ("fills missing: CumQty(14)", 63),
+        ],
     },
     Arrival {
         name: "the venue cancels by itself, and only its drop copy has a fill in time",
@@ -161,6 +208,13 @@ const ARRIVALS: [Arrival; 8] = [
         line: &[NEW, FILL_30, "11=1|17=C|150=4|39=4|14=50|151=0|", FILL_20],
         copy: &[COPY_20, COPY_30, "11=1|17=C|150=4|39=4|14=50|"],
         end: ('4', 50, 100, "1"),
+        ends: [540, 35, 107],
+        breaks: &[
+            ("OrdStatus(39) differs", 35),
+            ("closed in the drop copy", 107),
+            ("copy without a fill", 107),
+            ("fills missing: CumQty(14)", 107),
+        ],
     },
 ];
 
@@ -181,6 +235,13 @@ enum End {
     EqualWithBreak,
     /// In another state, with a break that names it.
     Break,
+}
+
+/// How a case ends, with the names of its breaks.
+#[derive(Debug)]
+struct Played {
+    end: End,
+    breaks: BTreeSet<String>,
 }
 
 /// How many cases end how.
@@ -252,7 +313,7 @@ impl Arrival {
     }
 
     /// Plays a case; an error is an end that no break names.
-    fn play(&self, arriving: &[Arriving], is_lossy: bool) -> Result<End, String> {
+    fn play(&self, arriving: &[Arriving], is_lossy: bool) -> Result<Played, String> {
         let mut desk = self.begin();
         let mut heard = 0;
         for Arriving {
@@ -299,7 +360,7 @@ impl Arrival {
     }
 
     /// How the OMS's state differs from the venue's.
-    fn check(&self, desk: &Desk) -> Result<End, String> {
+    fn check(&self, desk: &Desk) -> Result<Played, String> {
         let state = desk.state();
         let breaks = desk.query("breaks");
         let breaks: Vec<&str> = breaks.lines().skip(1).collect();
@@ -314,12 +375,21 @@ impl Arrival {
         if state.violations() > 0 || long != order.filled {
             return Err(format!("{} violations, long {long}", state.violations()));
         }
-        match ours == (status, filled, quantity) {
-            true if breaks.is_empty() => Ok(End::Equal),
-            true => Ok(End::EqualWithBreak),
-            false if breaks.is_empty() => Err(format!("{ours:?}, without a break")),
-            false => Ok(End::Break),
+        let rows = breaks
+            .iter()
+            .map(|line| line.split('\t').collect::<Vec<_>>());
+        let rows: Vec<Vec<&str>> = rows.collect();
+        if rows.iter().any(|row| row[2] != "1") {
+            return Err(format!("a break of another order: {breaks:?}"));
         }
+        let end = match ours == (status, filled, quantity) {
+            true if breaks.is_empty() => End::Equal,
+            true => End::EqualWithBreak,
+            false if breaks.is_empty() => return Err(format!("{ours:?}, without a break")),
+            false => End::Break,
+        };
+        let breaks = rows.iter().map(|row| row[1].to_owned()).collect();
+        Ok(Played { end, breaks })
     }
 }
 
@@ -374,16 +444,18 @@ fn doubled(case: &[Arriving], lost: usize) -> Vec<Vec<Arriving>> {
 #[test]
 fn every_arrival_ends_in_the_state_of_the_venue_or_in_a_break() {
     let mut total = Ends::default();
+    let mut others = Vec::new();
     for scenario in &ARRIVALS {
         let (line, copy) = (scenario.line.len(), scenario.copy.len());
         let mut ends = Ends::default();
+        let mut breaks: BTreeMap<String, usize> = BTreeMap::new();
         for lost in 0..1 << line {
             let line = those(LINE, line, lost);
             for case in merged(&line, &those(COPY, copy, 0)) {
                 for case in doubled(&case, lost) {
                     let is_twice = case.iter().any(|it| it.is_again);
                     let played = scenario.play(&case, lost != 0);
-                    let end = played.unwrap_or_else(|why| {
+                    let Played { end, breaks: named } = played.unwrap_or_else(|why| {
                         panic!("{}: {why}, lost {lost:b}: {case:?}", scenario.name)
                     });
                     // A report that comes again long after says what was true then.
@@ -394,16 +466,29 @@ fn every_arrival_ends_in_the_state_of_the_venue_or_in_a_break() {
                     };
                     assert!(is_right, "{}: {end:?}: {case:?}", scenario.name);
                     ends.count(end);
+                    for name in named {
+                        *breaks.entry(name).or_default() += 1;
+                    }
                 }
             }
         }
-        println!("{}: {ends:?}", scenario.name);
+        println!("{}: {ends:?} {breaks:?}", scenario.name);
+        if [ends.equal, ends.equal_with_break, ends.broken] != scenario.ends
+            || !scenario
+                .breaks
+                .iter()
+                .copied()
+                .eq(breaks.iter().map(|(name, count)| (name.as_str(), *count)))
+        {
+            others.push(scenario.name);
+        }
         total.cases += ends.cases;
         total.equal += ends.equal;
         total.equal_with_break += ends.equal_with_break;
         total.broken += ends.broken;
     }
     println!("all: {total:?}");
+    assert_eq!(others, [""; 0], "end otherwise than before");
 }
 
 #[test]
@@ -413,6 +498,7 @@ fn an_end_that_no_break_names_is_noticed() {
         ..ARRIVALS[4]
     };
     let all = [those(LINE, 4, 0), those(COPY, 2, 0)].concat();
-    assert_eq!(ARRIVALS[4].play(&all, false), Ok(End::Equal));
+    let played = ARRIVALS[4].play(&all, false);
+    assert_eq!(played.map(|it| it.end), Ok(End::Equal));
     assert!(wrong.play(&all, false).is_err());
 }
