@@ -19,6 +19,8 @@ const ATTEMPTS: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Recalled {
     attempts: BTreeMap<LeftMemory, usize>,
+    /// Why orders cannot be brought back.
+    refused: BTreeMap<LeftMemory, String>,
 }
 
 impl Recalled {
@@ -27,8 +29,7 @@ impl Recalled {
     ///
     /// # Errors
     ///
-    /// The journal cannot be read, an order has more fills than a command can hold, or the operator may not enter
-    /// reports.
+    /// The journal cannot be read.
     pub(super) fn bring<'a>(
         &mut self,
         at: &EngineFlags,
@@ -63,28 +64,50 @@ impl Recalled {
         })?;
         let mut is_any = false;
         for wanted in &wanted {
-            let Some(command) = found.command(wanted).map_err(Failure::Text)? else {
+            let refused = match found.command(wanted) {
                 // It is unknown, or the journal begins after it has left memory.
-                self.attempts.insert(wanted.clone(), ATTEMPTS);
-                continue;
-            };
-            if command.len() > MOST_BYTES {
-                return Err(Failure::Text(format!(
+                Ok(None) => "the journal does not have it either (JournalKeep)".to_owned(),
+                Err(text) => text,
+                Ok(Some(command)) if command.len() > MOST_BYTES => format!(
                     "{wanted} has too many fills: in a command it has {} bytes, and a command has at most \
                      {MOST_BYTES}; change the position with fixwire oms position adjust",
                     command.len()
-                )));
-            }
-            match answer(at, tell_command(command.to_owned(), why)) {
-                Ok(_) => is_any = true,
-                // Its parent has left memory too.
-                Err(Failure::Text(text)) if LeftMemory::of_answer(&text).is_some() => {
-                    is_any |= self.bring(at, why, [text.as_str()])?;
-                }
-                Err(failure) => return Err(failure),
-            }
+                ),
+                Ok(Some(command)) => match answer(at, tell_command(command.to_owned(), why)) {
+                    Ok(_) => {
+                        is_any = true;
+                        continue;
+                    }
+                    // Its parent has left memory too.
+                    Err(Failure::Text(text)) if LeftMemory::of_answer(&text).is_some() => {
+                        if self.bring(at, why, [text.as_str()])? {
+                            is_any = true;
+                            continue;
+                        }
+                        self.not_found(text)
+                    }
+                    Err(Failure::Text(text)) => text,
+                    Err(failure) => return Err(failure),
+                },
+            };
+            self.attempts.insert(wanted.clone(), ATTEMPTS);
+            self.refused.insert(wanted.clone(), refused);
         }
         Ok(is_any)
+    }
+
+    /// The answer for an order that cannot be brought back, with the reason.
+    fn not_found(&self, text: String) -> String {
+        let Some(wanted) = LeftMemory::of_answer(&text) else {
+            return text;
+        };
+        match self.refused.get(&wanted) {
+            Some(why) => format!("{text}; {why}"),
+            None => format!(
+                "{text}; {wanted} came back from the journal {ATTEMPTS} times and left memory again: give the command \
+                 again, or raise remembered"
+            ),
+        }
     }
 }
 
@@ -99,19 +122,11 @@ pub(super) fn with_recall<T>(
         match give() {
             Err(Failure::Text(text)) => {
                 if !recalled.bring(at, why, [text.as_str()])? {
-                    return Err(Failure::Text(not_found(text)));
+                    return Err(Failure::Text(recalled.not_found(text)));
                 }
             }
             done => return done,
         }
-    }
-}
-
-/// The answer for an order that the journal does not have either.
-pub(super) fn not_found(text: String) -> String {
-    match LeftMemory::of_answer(&text) {
-        Some(_) => format!("{text}; the journal does not have it either (JournalKeep)"),
-        None => text,
     }
 }
 
@@ -124,7 +139,7 @@ pub(super) fn checked(at: &EngineFlags, why: &str, check: &str) -> Result<String
         if !recalled.bring(at, why, found.lines())? {
             return Ok(found
                 .lines()
-                .map(|line| not_found(line.to_owned()) + "\n")
+                .map(|line| recalled.not_found(line.to_owned()) + "\n")
                 .collect());
         }
     }

@@ -688,11 +688,14 @@ impl OmsEvent<'_> {
                 line,
                 state,
                 symbols,
-            } => write!(
-                f,
-                "line {}: the market is {state} for {symbols} symbols",
-                String::from_utf8_lossy(line)
-            ),
+            } => {
+                let s = if *symbols == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "line {}: the market is {state} for {symbols} symbol{s}",
+                    String::from_utf8_lossy(line)
+                )
+            }
             Self::NoReports { why } => write!(
                 f,
                 "a request for reports was refused: the journal cannot be read: {why}"

@@ -234,13 +234,13 @@ pub fn fill_rows(file: &str, text: &str) -> Result<Vec<ClearingFill>, Vec<Diagno
         };
         let buys = match row.cells[2].unwrap_or_default() {
             "buy" | "1" => true,
-            "sell" | "sell short" | "2" | "5" => false,
+            "sell" | "sell short" | "sell short exempt" | "2" | "5" | "6" => false,
             other => {
                 let what = format!("side {other} is unknown");
                 reader.wrong(
                     row,
                     what,
-                    "write buy, sell or sell short, or Side(54): 1, 2 or 5",
+                    "write buy, sell, sell short or sell short exempt, or Side(54): 1, 2, 5 or 6",
                 );
                 continue;
             }
@@ -271,6 +271,8 @@ pub fn fill_rows(file: &str, text: &str) -> Result<Vec<ClearingFill>, Vec<Diagno
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::desk::query::side_name;
+    use crate::values::value::Side;
 
     fn texts(errors: &[Diagnostic]) -> Vec<String> {
         errors.iter().map(ToString::to_string).collect()
@@ -338,12 +340,21 @@ mod tests {
         assert!(has_fills(text) && !has_fills("account,symbol,long,short\n"));
         let fills = fill_rows("f.csv", text).unwrap();
         assert_eq!((fills[0].buys, &*fills[0].quantity), (true, "10"));
+        for side in (0..=u8::MAX).filter_map(Side::of) {
+            for word in [
+                side_name(side).to_string(),
+                char::from(side.byte()).to_string(),
+            ] {
+                let text = format!("account,symbol,side,quantity\nA1,XYZ,{word},10\n");
+                assert_eq!(fill_rows("f.csv", &text).unwrap()[0].buys, side.is_buy());
+            }
+        }
         let text = "account,symbol,side,quantity,exec\nA1,XYZ,up,1,E1\nA1,XYZ,2,0,E1\n\
                     A1,XYZ,5,1,E2\nA1,XYZ,1,1,E2\n";
         assert_eq!(
             texts(&fill_rows("f.csv", text).unwrap_err()),
             [
-                "f.csv:2: side up is unknown; write buy, sell or sell short, or Side(54): 1, 2 or 5",
+                "f.csv:2: side up is unknown; write buy, sell, sell short or sell short exempt, or Side(54): 1, 2, 5 or 6",
                 "f.csv:3: quantity 0 is not a number above 0",
                 "f.csv:5: exec E2 is in line 4 too; leave one row",
             ]
