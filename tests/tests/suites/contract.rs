@@ -252,7 +252,10 @@ impl<'a> Requests<'a> {
         let places: Vec<usize> = (0..node.len())
             .filter(|at| refused(&outcomes[*at]))
             .collect();
-        let moved: Option<String> = places.iter().map(|at| way.to_convert(&node[*at])).collect();
+        let moved: Option<String> = places
+            .iter()
+            .map(|at| way.moved_fields(&node[*at]))
+            .collect();
         let (Some(moved), Some(first)) = (moved, places.first()) else {
             return;
         };

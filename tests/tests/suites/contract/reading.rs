@@ -118,14 +118,14 @@ impl Way<'_> {
 
     /// The fields of a node whose conversion decides, since the venue's dictionary does not take them as they stand;
     /// `None` when the page refuses them whatever the versions are.
-    pub fn to_convert(&self, node: &Node) -> Option<String> {
+    pub fn moved_fields(&self, node: &Node) -> Option<String> {
         let fields = node.all().into_iter().map(|it| match self.fate(it) {
             Fate::Value(value) => Some(format!("{}={value}|", it.tag)),
             Fate::Dropped | Fate::Refused => None,
         });
         fields
             .collect::<Option<String>>()
-            .filter(|_| !self.is_named(node.tag))
+            .filter(|_| !node.all().into_iter().any(|it| self.is_named(it.tag)))
     }
 
     fn is_named(&self, tag: Tag) -> bool {
