@@ -419,7 +419,7 @@ fn parties_keep_their_roles() {
     let mut desk = desk_between(Version::Fix42, Version::Fix44, "", "");
     desk.says(CLIENT, "D", &format!("11=O|{ORDER}109=CL|76=BRK|"));
     let body = sent(&desk, "D").unwrap();
-    let parties = "|453=2|448=BRK|447=D|452=1|448=CL|447=D|452=3|";
+    let parties = "|453=2|448=CL|447=D|452=3|448=BRK|447=D|452=1|";
     assert!(body.contains(parties), "{body}");
 }
 
