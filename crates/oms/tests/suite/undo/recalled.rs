@@ -54,6 +54,9 @@ fn told(said: &[Said]) -> Vec<Vec<(u32, String)>> {
     told.collect()
 }
 
+/// What the sessions read when nothing is sent.
+const NOTHING: Vec<Vec<(u32, String)>> = Vec::new();
+
 /// How a bust or correction is said.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum By {
@@ -85,11 +88,7 @@ fn play(
             match leaves {
                 false => (String::new(), said),
                 true => {
-                    assert_eq!(
-                        told(&said),
-                        [[(0, String::new()); 0]; 0],
-                        "nothing is changed"
-                    );
+                    assert_eq!(told(&said), NOTHING, "nothing is changed");
                     assert_eq!(office.long(), 100);
                     let number = number(&office.breaks());
                     office.with_journal(&format!("settle break={number} venue"))
@@ -109,7 +108,7 @@ fn play(
     office.desk.hear(&Input::Restart(0, from_checkpoint));
     office.log_on();
     let again = office.undo(order, ("E9", "E1"), what, '4');
-    assert_eq!(told(&again), [[(0, String::new()); 0]; 0], "{by:?}");
+    assert_eq!(told(&again), NOTHING, "{by:?}");
     assert_eq!(office.desk.state().violations(), 0);
     (told(&said), office.long(), office.breaks().len())
 }
