@@ -334,7 +334,7 @@ fn fills_of_orders_that_have_left_memory_are_busted_from_the_journal() {
     // The venue's own bust: a break, which is settled with the order from the journal.
     venue.send(
         "8",
-        "37=V5|11=5|17=E95|19=E15|20=1|150=1|39=4|55=VOD|54=1|38=100|32=100|31=12.5|14=0|151=0|6=0|",
+        "37=V5|11=5|17=E95|19=E15|20=1|150=1|39=4|55=VOD|54=1|38=100|32=100|31=12.5|14=0|151=0|6=0",
     );
     running.hears("bust or correction of fill E15 of order 5, which is not in memory");
     let found = &json(folder, "breaks", &[])[0];
