@@ -21,12 +21,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use fixwire::control::{Asked, Client, ControlQuestion};
+use fixwire::control::Client;
 use fixwire_oms::{expired_rows, price_commands, report_rows};
 use serde_json::Value;
 
 pub use answers::Ask;
-use answers::{json, question, show, table};
+use answers::{answer, json, question, show, table, tell_command};
 use at::{MomentArg, StateThen, read_moment};
 pub use fields::shown;
 use fixwire_protocol::readable::Escaped;
@@ -390,12 +390,6 @@ pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
     }
 }
 
-fn answer(at: &EngineFlags, asked: Asked) -> Result<String, Failure> {
-    let answer = running(at)?.ask(&asked);
-    let answer = answer.map_err(|error| Failure::Text(error.to_string()))?;
-    Ok(answer.text.unwrap_or_default())
-}
-
 /// Sends the command with the words that follow the fill.
 fn undo_fill(undo: &UndoFill, verb: &str, words: &str) -> Result<ExitCode, Failure> {
     let text = format!("{verb} fill={}{words}", undo.fill);
@@ -521,16 +515,6 @@ fn expire(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure>
         done: "expired",
     };
     told.tell(at, why, 200)
-}
-
-/// A command for the OMS.
-fn tell_command(text: String, why: &str) -> Asked {
-    Asked {
-        what: ControlQuestion::Command,
-        why: Some(why.to_owned()),
-        text: Some(text),
-        ..Asked::default()
-    }
 }
 
 fn command(at: &EngineFlags, text: String, why: &str) -> Result<ExitCode, Failure> {

@@ -245,7 +245,7 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// What the conversion tables say of fields that the venue's dictionary does not take as they stand.
+    /// What the conversion tables say of fields that the venue's dictionary does not accept as they stand.
     fn convert(&self, at: usize, node: &[Node], outcomes: &mut [Outcome]) {
         let way = self.ways[at];
         let refused = |outcome: &Outcome| *outcome == Outcome::Refused;

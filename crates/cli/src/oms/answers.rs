@@ -14,7 +14,10 @@ use serde_json::{Map, Value};
 
 use super::stamps::NOTHING;
 use crate::failure::Failure;
-use crate::session::{EngineFlags, if_running, store};
+use crate::session::{EngineFlags, if_running, running, store};
+
+/// Maximum size of the rows of one load, or of one order, in bytes. They are one request at the control socket.
+pub(super) const MOST_BYTES: usize = 60_000;
 
 /// The OMS to query.
 #[derive(Args, Debug)]
@@ -36,6 +39,23 @@ pub(super) fn question(text: &str) -> Asked {
         text: Some(text.to_owned()),
         ..Asked::default()
     }
+}
+
+/// A command for the OMS.
+pub(super) fn tell_command(text: String, why: &str) -> Asked {
+    Asked {
+        what: ControlQuestion::Command,
+        why: Some(why.to_owned()),
+        text: Some(text),
+        ..Asked::default()
+    }
+}
+
+/// Asks the running OMS.
+pub(super) fn answer(at: &EngineFlags, asked: Asked) -> Result<String, Failure> {
+    let answer = running(at)?.ask(&asked);
+    let answer = answer.map_err(|error| Failure::Text(error.to_string()))?;
+    Ok(answer.text.unwrap_or_default())
 }
 
 /// The folder of an OMS's journal. A command that reads the journal itself also works when no engine runs.

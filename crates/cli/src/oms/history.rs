@@ -9,9 +9,10 @@ use fixwire_oms::OmsState;
 use fixwire_oms::history::History;
 use fixwire_protocol::{Ledger as _, Precision, Timestamp, TimestampWriter};
 
-use super::answers::{Ask, readable_journal, show, table, unreadable};
+use super::answers::{Ask, question, readable_journal, show, table, unreadable};
 use super::stamps::OrderStamps;
 use crate::failure::{self, Failure};
+use crate::session::{EngineFlags, if_running, store};
 
 /// Reads the journal for the events of an order.
 pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
@@ -149,4 +150,45 @@ impl LeftNotes {
             None => Ok(()),
         }
     }
+}
+
+/// Reads the notes of the journal, the oldest first. `first` gets the state before the notes; `next` gets each note.
+pub(super) fn read_notes<T>(
+    at: &EngineFlags,
+    first: impl Fn(OmsState) -> T,
+    mut next: impl FnMut(&mut T, &[u8]),
+) -> Result<T, Failure> {
+    let store = store(at)?;
+    // While the OMS runs, only operators with the right may read positions.
+    if let Some(mut client) = if_running(at) {
+        let asked = client.ask(&question("status"));
+        asked.map_err(|error| Failure::Text(error.to_string()))?;
+    }
+    let failure = |error: JournalError| Failure::Text(error.to_string());
+    journal::refuse_other_version(&store, Some(OmsState::default().form())).map_err(failure)?;
+    let mut left = LeftNotes::new(&store)?;
+    let mut done = None;
+    let read = journal::each_line(&store, &DumpFilter::default(), |line| {
+        if let Some((number, note)) = line.kept()
+            && left.is_next(number)
+        {
+            let done = done.get_or_insert_with(|| first(left.before()));
+            next(done, note);
+        }
+        Ok(())
+    });
+    let read = read.map_err(failure)?;
+    if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
+        return Err(Failure::Text(format!(
+            "what is behind this damage would be missing: {damage}"
+        )));
+    }
+    if read.segments == 0 {
+        return Err(Failure::Text(format!(
+            "{} contains no journal",
+            store.display()
+        )));
+    }
+    left.check(&store)?;
+    Ok(done.unwrap_or_else(|| first(left.before())))
 }

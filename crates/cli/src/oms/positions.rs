@@ -7,8 +7,6 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fixwire::control::{Asked, ControlQuestion};
-use fixwire::journal::{self, DumpFilter, JournalError};
-use fixwire_oms::OmsState;
 use fixwire_oms::positions::clearing_file::{
     ClearingFile, ClearingRow, fill_rows, has_fills, moment, position_rows,
 };
@@ -18,18 +16,15 @@ use fixwire_oms::positions::reconcile::{
 };
 use fixwire_oms::positions::since::PositionsSince;
 use fixwire_oms::positions::{MISSING, PositionQuantities, READ_AGAIN, TURNED};
-use fixwire_protocol::{Ledger as _, Timestamp};
+use fixwire_protocol::Timestamp;
 use serde_json::{Value, json};
 
-use super::answers::{self, Ask, question, table};
-use super::history::LeftNotes;
-use super::{answer, command, mistakes, read};
+use super::answers::{self, Ask, MOST_BYTES, answer, question, table};
+use super::history::read_notes;
+use super::{command, mistakes, read};
 use crate::failure::Failure;
-use crate::session::{EngineFlags, if_running, store};
+use crate::session::EngineFlags;
 use crate::teller::now;
-
-/// Maximum size of the rows of one load, or of one order, in bytes. They are one request at the control socket.
-pub(super) const MOST_BYTES: usize = 60_000;
 
 /// Maximum number of times that the journal is read again, because fills or positions changed while it was read.
 const ATTEMPTS: usize = 5;
@@ -328,47 +323,6 @@ impl Load<'_> {
         }
         text
     }
-}
-
-/// Reads the notes of the journal, the oldest first. `first` gets the state before the notes; `next` gets each note.
-pub(super) fn read_notes<T>(
-    at: &EngineFlags,
-    first: impl Fn(OmsState) -> T,
-    mut next: impl FnMut(&mut T, &[u8]),
-) -> Result<T, Failure> {
-    let store = store(at)?;
-    // While the OMS runs, only operators with the right may read positions.
-    if let Some(mut client) = if_running(at) {
-        let asked = client.ask(&question("status"));
-        asked.map_err(|error| Failure::Text(error.to_string()))?;
-    }
-    let failure = |error: JournalError| Failure::Text(error.to_string());
-    journal::refuse_other_version(&store, Some(OmsState::default().form())).map_err(failure)?;
-    let mut left = LeftNotes::new(&store)?;
-    let mut done = None;
-    let read = journal::each_line(&store, &DumpFilter::default(), |line| {
-        if let Some((number, note)) = line.kept()
-            && left.is_next(number)
-        {
-            let done = done.get_or_insert_with(|| first(left.before()));
-            next(done, note);
-        }
-        Ok(())
-    });
-    let read = read.map_err(failure)?;
-    if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
-        return Err(Failure::Text(format!(
-            "what is behind this damage would be missing: {damage}"
-        )));
-    }
-    if read.segments == 0 {
-        return Err(Failure::Text(format!(
-            "{} contains no journal",
-            store.display()
-        )));
-    }
-    left.check(&store)?;
-    Ok(done.unwrap_or_else(|| first(left.before())))
 }
 
 /// Reads from the journal the changes of positions by fills after a time.

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use fixwire_oms::LeftMemory;
 use fixwire_oms::history::OrderRecall;
 
-use super::answers::question;
-use super::positions::{MOST_BYTES, read_notes};
-use super::{answer, tell_command};
+use super::answers::{MOST_BYTES, answer, question, tell_command};
+use super::history::read_notes;
 use crate::failure::Failure;
 use crate::session::EngineFlags;
 

@@ -574,8 +574,10 @@ fn a_day_whose_beginning_was_removed_lists_the_orders_that_were_open() {
             client.expect("8");
         }
         let (code, said) = paper();
-        assert_eq!(code, 0, "{said}");
-        if warned(&said) {
+        // On a busy machine, the journal may be read for longer than JournalKeep.
+        let is_late = said.contains("was removed while the journal was read");
+        assert!(code == 0 || is_late, "{said}");
+        if warned(&said) && !is_late {
             break said;
         }
         assert!(filled < 9_000, "{said}");

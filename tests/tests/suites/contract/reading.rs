@@ -116,7 +116,7 @@ impl Way<'_> {
         (header, body)
     }
 
-    /// The fields of a node whose conversion decides, since the venue's dictionary does not take them as they stand;
+    /// The fields of a node whose conversion decides, since the venue's dictionary does not accept them as they stand;
     /// `None` when the page refuses them whatever the versions are.
     pub fn moved_fields(&self, node: &Node) -> Option<String> {
         let fields = node.all().into_iter().map(|it| match self.fate(it) {

@@ -251,19 +251,25 @@ impl FieldConverter {
             let message = decoder.decode_whole(part);
             let fields = message.fields();
             let mut at = 0;
-            while at < fields.len() {
-                let len = unit_len(&client.dictionary, msg_type, &message, &fields[at..])?;
+            while let Some(first) = fields.get(at) {
+                let contracts = [&client.contract, &line.contract];
+                let is_named = |tag| contracts.iter().any(|it| it.of(tag).is_some());
+                let len = match unit_len(&client.dictionary, msg_type, &message, &fields[at..]) {
+                    Ok(len) => len,
+                    // A fixed value need not count entries.
+                    Err(_) if is_named(first.tag) => 1,
+                    Err(tag) => return Err(tag),
+                };
                 let unit = &fields[at..at + len];
-                let is_named = [&client.contract, &line.contract]
-                    .iter()
-                    .any(|it| unit.iter().any(|field| it.of(field.tag).is_some()));
                 let is_alike = || {
                     let why = SentBecause::OfTable;
                     let (from, to) = (&client.dictionary, &line.dictionary);
                     fault(&message, msg_type, unit, why, from, to).is_ok()
                 };
-                let to = match is_named || is_alike() {
+                let to = match is_named(first.tag) || is_alike() {
                     true => &mut *unchanged,
+                    // The contract for a member is one for the group as the client sent it.
+                    false if unit.iter().any(|field| is_named(field.tag)) => return Err(first.tag),
                     false => &mut *moved,
                 };
                 to.extend_from_slice(message.raw(at..at + len));
