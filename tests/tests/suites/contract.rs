@@ -215,7 +215,7 @@ impl<'a> Requests<'a> {
         let Some(mut outcomes) = outcomes else {
             return;
         };
-        self.convert(at, node, &mut outcomes);
+        let is_converted = self.convert(at, node, &mut outcomes);
         let (header, fields) = match is_header {
             true => (&*text, ""),
             false => ("", &*text),
@@ -223,7 +223,7 @@ impl<'a> Requests<'a> {
         let (answer, request) = self.ask(msg_type, header, fields);
         let expected = match outcomes.contains(&Outcome::Refused) {
             true => None,
-            false => Some(self.expected(at, node, &outcomes)),
+            false => Some(self.expected(at, node, &outcomes, is_converted)),
         };
         self.outcomes[match (&expected, &outcomes[0]) {
             (None, _) => 0,
@@ -245,8 +245,9 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// What the conversion tables say of fields that the venue's dictionary does not accept as they stand.
-    fn convert(&self, at: usize, node: &[Node], outcomes: &mut [Outcome]) {
+    /// What the conversion tables say of fields that the venue's dictionary does not accept as they stand. Returns
+    /// whether they convert them.
+    fn convert(&self, at: usize, node: &[Node], outcomes: &mut [Outcome]) -> bool {
         let way = self.ways[at];
         let refused = |outcome: &Outcome| *outcome == Outcome::Refused;
         let places: Vec<usize> = (0..node.len())
@@ -257,7 +258,7 @@ impl<'a> Requests<'a> {
             .map(|at| way.moved_fields(&node[*at]))
             .collect();
         let (Some(moved), Some(first)) = (moved, places.first()) else {
-            return;
+            return false;
         };
         let base = base(KINDS[at], "1", "1");
         // A cancel needs its quantity in FIX 4.4, and its CxlType in FIX 4.0.
@@ -267,9 +268,30 @@ impl<'a> Requests<'a> {
         };
         let (client, venue) = self.spoken;
         let converted = converted(self.page, KINDS[at], client, venue, &base, &moved);
-        let Some(converted) = converted else {
-            return;
+        let Some(mut converted) = converted else {
+            return false;
         };
+        let [user, group] = way.contracts;
+        let set_by = |of: &Named, field: &str| {
+            let tag = field.split('=').next()?.parse().ok()?;
+            match of.get(&tag) {
+                Some(Key::Set(value)) => Some(format!("{tag}={value}|")),
+                _ => None,
+            }
+        };
+        // A field is written once: the table may not make one that the user's contract has set.
+        let all = format!("{}{}", converted.header, converted.body);
+        if all
+            .split_inclusive('|')
+            .any(|field| set_by(user, field).is_some())
+        {
+            return false;
+        }
+        for part in [&mut converted.header, &mut converted.body] {
+            let fields = part.split_inclusive('|');
+            let fields = fields.map(|it| set_by(group, it).unwrap_or_else(|| it.to_owned()));
+            *part = fields.collect();
+        }
         for place in &places {
             outcomes[*place] = Outcome::Same(0);
         }
@@ -281,10 +303,17 @@ impl<'a> Requests<'a> {
             },
             (header, body) => panic!("one field became {header} and {body}"),
         };
+        true
     }
 
     /// The message that the venue gets.
-    fn expected(&mut self, at: usize, node: &[Node], outcomes: &[Outcome]) -> String {
+    fn expected(
+        &mut self,
+        at: usize,
+        node: &[Node],
+        outcomes: &[Outcome],
+        is_converted: bool,
+    ) -> String {
         let (mut header, mut body) = (String::new(), String::new());
         for (node, outcome) in node.iter().zip(outcomes) {
             match outcome {
@@ -301,7 +330,22 @@ impl<'a> Requests<'a> {
             }
         }
         let (sets_of_header, sets) = self.ways[at].sets(Some(node));
-        format!("{header}{sets_of_header}{}{body}{sets}", self.plain[at])
+        let plain = &self.plain[at];
+        // Fields that a user's contract sets are converted with those of the client, and converted fields come last.
+        let [user, _] = self.ways[at].contracts;
+        if is_converted && user.values().any(|key| matches!(key, Key::Set(_))) {
+            return format!("{header}{sets_of_header}{plain}{sets}{body}");
+        }
+        let tag = |field: &str| field.split('=').next().map(str::to_owned);
+        let is_made = |set: &str| {
+            body.split_inclusive('|')
+                .any(|field| tag(field) == tag(set))
+        };
+        let sets: String = sets
+            .split_inclusive('|')
+            .filter(|set| !is_made(set))
+            .collect();
+        format!("{header}{sets_of_header}{plain}{body}{sets}")
     }
 
     /// Sends each field of the client's dictionary, and each that none has.
