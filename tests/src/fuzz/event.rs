@@ -444,14 +444,6 @@ mod tests {
                 fill: b"E1",
                 text: b"wrong price",
             }),
-            OrderEvent::Stray(StrayEvent::Recalled {
-                order: 1,
-                price_scale: 2,
-                quantity_scale: 0,
-                row: b"no order",
-                who: b"ann",
-                why: b"told by telephone",
-            }),
             OrderEvent::Line(LineEvent::LinkNumbers {
                 line: SessionNo::new(1),
                 inbound: 7,
