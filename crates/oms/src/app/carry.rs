@@ -17,6 +17,7 @@ use super::requests::names;
 use super::session::Reach;
 use crate::fix::carried::{LineContract, whose};
 use crate::fix::lines::LeftOut;
+use crate::fix::terms;
 use crate::state::orders::Order;
 use crate::state::tag_counts::ContractOf;
 use crate::values::fields::carried::{CarriedFields, SentBecause, each_field, group_len, splits};
@@ -156,9 +157,10 @@ impl Oms {
             _ => None,
         };
         let side = order.map(|it| it.side).or(named).unwrap_or(Side::Buy);
-        let sides = match message.msg_type() {
-            b"S" => alloc::vec![Side::Buy, Side::Sell],
-            _ => alloc::vec![side],
+        let is_quote = message.msg_type() == b"S";
+        let sides: &[Side] = match is_quote {
+            true => &[Side::Buy, Side::Sell],
+            false => &[side],
         };
         let at = order.and_then(Order::line);
         let lines = match (at, group) {
@@ -166,9 +168,9 @@ impl Oms {
             (None, Some(group)) => self.lines_of(group),
             (None, None) => Vec::new(),
         };
-        let limit = match message.msg_type() {
-            b"S" => self.rules().carried_bytes.min(QUOTE_MAX),
-            _ => self.rules().carried_bytes,
+        let limit = match is_quote {
+            true => self.rules().carried_bytes.min(QUOTE_MAX),
+            false => self.rules().carried_bytes,
         };
         let mut made = Vec::new();
         for (at, line) in lines.iter().copied().enumerate() {
@@ -418,21 +420,42 @@ impl Oms {
     }
 
     /// The displayed quantity above OrderQty(38) among the fields that an order has, or will have after its replace.
-    pub(super) fn above_quantity(&self, message: &Message<'_>) -> Option<LostField> {
-        if !matches!(message.msg_type(), b"D" | b"G") {
-            return None;
-        }
-        let quantity = Decimal::parse(message.get(tag::ORDER_QTY)?).ok()?;
+    pub(super) fn above_quantity(
+        &self,
+        index: SessionNo,
+        message: &Message<'_>,
+    ) -> Option<LostField> {
         let CarriedFields { body, kept, .. } = self.gathered.fields();
-        let mut fields = each_field(body).chain(each_field(kept));
-        let above = fields.find(|field| {
-            let shown = Decimal::parse(field.value);
-            DISPLAYED.contains(&field.tag) && shown.is_ok_and(|shown| shown > quantity)
-        })?;
+        let fields = each_field(body).chain(each_field(kept));
+        let mut shown = fields
+            .filter(|field| DISPLAYED.contains(&field.tag))
+            .peekable();
+        shown.peek()?;
+        let quantity = match message.msg_type() {
+            b"D" => None,
+            b"G" => self.quantity_without_38(index, message),
+            _ => return None,
+        };
+        let named = || Decimal::parse(message.get(tag::ORDER_QTY)?).ok();
+        let quantity = quantity.or_else(named)?;
+        let above =
+            shown.find(|field| Decimal::parse(field.value).is_ok_and(|it| it > quantity))?;
         Some(LostField {
             tag: above.tag,
             why: LostBecause::AboveQuantity,
         })
+    }
+
+    /// The quantity of an order after a replace that has no OrderQty(38), or that has the quantity to take away; `None`
+    /// for another replace.
+    fn quantity_without_38(&self, index: SessionNo, message: &Message<'_>) -> Option<Decimal> {
+        if message.has(tag::ORDER_QTY) {
+            return None;
+        }
+        let by = terms::reduce_by(message, self.rules().own_tags.reduce_by).ok()?;
+        let original = message.get(tag::ORIG_CL_ORD_ID)?;
+        let by = by.unwrap_or(Decimal::from_int(0));
+        self.core.reduced(index, original, by)
     }
 
     /// Open orders with a field that their lines refuse, because the settings or a dictionary have changed since the

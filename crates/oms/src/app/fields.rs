@@ -118,7 +118,7 @@ impl Oms {
         {
             return Some(lost);
         }
-        if let Some(lost) = self.above_quantity(message) {
+        if let Some(lost) = self.above_quantity(index, message) {
             return Some(lost);
         }
         for field in &fields[from..] {

@@ -47,7 +47,7 @@ pub(super) struct Links {
     pub whose: Table<SessionNo, [Vec<Tag>; 2]>,
     /// By line: the fields that requests to it do not have.
     pub left_out: Table<SessionNo, LeftOut>,
-    /// Converts the carried fields of requests to lines, and fields of reports to clients, of other FIX versions.
+    /// Converts the carried fields of requests to lines of other FIX versions.
     pub converter: FieldConverter,
     /// The converted fields of the requests that are being sent.
     pub converted: ConvertedFields,

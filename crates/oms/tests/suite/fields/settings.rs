@@ -6,7 +6,7 @@ use fixwire_oms::field_table::why_not;
 use fixwire_oms::{Oms, OmsSession};
 
 use super::{CLIENT, ORDER, VENUE, at_venue, base, desk, desk_with, open, refuses, setup};
-use crate::desk::{Input, Said};
+use crate::desk::{Desk, Input, Said};
 
 #[test]
 fn fields_are_dropped_where_the_settings_say_so_and_counted() {
@@ -367,7 +367,11 @@ fn no_displayed_quantity_is_above_that_of_the_order() {
             true => "replace = \"merge\"\nqueue = \"3600s\"\nflow = \"1 in 1s\"\n",
             false => "replace = \"merge\"\n",
         };
-        let mut desk = desk_with(version, &format!("carry = [{tag}]"), group);
+        let mut setup = setup(version, &format!("carry = [{tag}]"), group);
+        setup.settings += "\n[oms.own_tags]\nreduce_by = 9706\n";
+        let mut desk = Desk::new(&setup);
+        desk.hear(&Input::Up(VENUE, false));
+        desk.hear(&Input::Up(CLIENT, false));
         let refused = |said: &[Said]| {
             let text = format!("the displayed quantity is above OrderQty(38) (tag {tag})");
             said[0].get(58) == Some(&*text) && at_venue(said, "D").or(at_venue(said, "G")).is_none()
@@ -388,6 +392,14 @@ fn no_displayed_quantity_is_above_that_of_the_order() {
         assert!(refused(&said), "{version:?}");
         let (_, said) = desk.asks(CLIENT, "G", &format!("{}{tag}=6|", replace("A3", "5")));
         assert!(refused(&said), "{version:?}");
+        if version != Version::Fix42 {
+            // A replace without OrderQty(38) keeps that of its order, and one of these takes a quantity away.
+            let rest = ORDER.replace("38=10|", "");
+            for (id, by) in [("B1", format!("{tag}=10.5|")), ("B2", "9706=5|".to_owned())] {
+                let (_, said) = desk.asks(CLIENT, "G", &format!("11={id}|41=A1|{rest}{by}"));
+                assert!(refused(&said), "{version:?} {id}");
+            }
+        }
         desk.hear(&Input::Pass(2_000_000_000));
         let (_, said) = desk.asks(CLIENT, "G", &replace("A4", "6"));
         let sent = at_venue(&said, "G").expect("sent");
