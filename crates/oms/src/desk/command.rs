@@ -15,7 +15,7 @@ use crate::decide::venue::undo::undo_report;
 use crate::decide::venue::{ReportOutcome, VenueReport};
 use crate::desk::history::recall::RecallCommand;
 use crate::desk::positions;
-use crate::state::event::{BreakEvent, LimitEvent, OrderEvent, StrayEvent};
+use crate::state::event::{LimitEvent, OrderEvent, StrayEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::orders::strays::StrayUndo;
 use crate::state::show::scope_name;
@@ -235,12 +235,13 @@ fn settle_any_break(
     by: By<'_>,
     sink: &mut impl Sink,
 ) -> Result<String, String> {
-    let number = words.get("break").parse::<u64>().unwrap_or(0);
-    let undo = core.state().strays.undos.get(&number).cloned();
-    match (undo, words.has("venue"), words.has("ours")) {
-        (Some(undo), true, false) => settle_stray_undo(core, at, number, &undo, true, by, sink),
-        (Some(undo), false, true) => settle_stray_undo(core, at, number, &undo, false, by, sink),
-        _ => core.settle_break(at, words, by, sink),
+    let venue = words.has("venue");
+    let number = words.get("break").parse::<u64>().ok();
+    let undos = &core.state().strays.undos;
+    let undo = number.and_then(|number| Some((number, undos.get(&number)?.clone())));
+    match undo.filter(|_| venue != words.has("ours")) {
+        Some((number, undo)) => settle_stray_undo(core, at, number, &undo, venue, by, sink),
+        None => core.settle_break(at, words, by, sink),
     }
 }
 
@@ -254,7 +255,7 @@ fn settle_stray_undo(
     number: u64,
     undo: &StrayUndo,
     venue: bool,
-    By { who, why }: By<'_>,
+    by: By<'_>,
     sink: &mut impl Sink,
 ) -> Result<String, String> {
     let report = match venue {
@@ -269,25 +270,10 @@ fn settle_stray_undo(
         }
         fits_now(core, undo, report)?;
     }
-    if !core.is_second_settle(undo.asked_by.as_ref(), who, venue)? {
-        let event = OrderEvent::Break(BreakEvent::SettleAsked {
-            number,
-            venue,
-            who,
-            why,
-        });
-        core.emit(at, &event, sink);
-        return Ok(format!(
-            "break {number}: requested; another operator must settle it the same way"
-        ));
+    let asked_by = undo.asked_by.as_ref();
+    if let Some(text) = core.ask_second_settle(at, number, venue, asked_by, by, sink)? {
+        return Ok(text);
     }
-    let event = OrderEvent::Break(BreakEvent::BreakSettled {
-        number,
-        venue,
-        who,
-        why,
-    });
-    core.emit(at, &event, sink);
     let Some(report) = report else {
         return Ok(format!("break {number}: settled: nothing is changed"));
     };
@@ -317,7 +303,7 @@ fn report_again<'a>(core: &Core, undo: &'a StrayUndo) -> Result<VenueReport<'a>,
     let order = state.orders().get(number);
     let order = order.ok_or_else(|| format!("{}; {OURS}", no_order(number)))?;
     let is_its = undo.instrument.is_none_or(|it| it == order.instrument)
-        && undo.side.is_none_or(|it| it == order.side)
+        && undo.side.is_none_or(|it| it.agrees(order.side))
         && core.may_report(undo.line, order);
     if !is_its {
         return Err(format!(

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::decide::venue::VenueId;
+use crate::decide::venue::strays::undo_name;
 use crate::state::OmsState;
 use crate::state::event::{
     ConditionEvent, CopyEvent, LifecycleEvent, LineEvent, OrderEvent, ParentEvent, PoolEvent,
@@ -337,8 +338,7 @@ impl History {
                 fill,
                 ..
             } => (order == self.order).then(|| {
-                let what = if correction { "correction" } else { "bust" };
-                let fill = text(fill);
+                let (what, fill) = (undo_name(correction), text(fill));
                 format!("{what} of fill {fill}, which is not in memory: nothing is changed")
             }),
             StrayEvent::Recalled {

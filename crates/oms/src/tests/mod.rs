@@ -414,29 +414,9 @@ impl World {
 /// A report about an order or a request of it.
 fn about<'a>(order: Number, request: Number, kind: ReportKind) -> VenueReport<'a> {
     VenueReport {
-        line: LINES[0],
-        id: VenueId { order, request },
-        original: None,
-        text_id: b"",
-        kind,
         venue_id: b"V",
-        exec: 0,
-        last_quantity: None,
-        last_price: None,
-        filled: None,
-        leaves: None,
-        average: None,
-        reference: None,
-        fill_id: b"",
-        quantity: None,
-        price: None,
         account: b"A1",
         symbol: b"XYZ",
-        side: None,
-        effect: None,
-        status: 0,
-        at: 0,
-        reason: None,
-        text: b"",
+        ..VenueReport::of(LINES[0], VenueId { order, request }, kind)
     }
 }

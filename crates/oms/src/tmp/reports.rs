@@ -526,30 +526,11 @@ impl Core {
         let all = all.filter(|_| status == b'2').map(|order| order.quantity);
         let all = all.and_then(|all| i64::try_from(all).ok());
         let report = VenueReport {
-            line,
-            id,
-            original: None,
             text_id: &said.order_no,
-            kind: ReportKind::Status(status),
             venue_id: &said.order_no,
-            exec: 0,
-            last_quantity: None,
-            last_price: None,
             filled: all.map(Decimal::from_int),
-            leaves: None,
-            average: None,
-            reference: None,
-            fill_id: b"",
-            quantity: None,
-            price: None,
-            account: b"",
-            symbol: b"",
-            side: None,
-            effect: None,
-            status: 0,
-            at: 0,
-            reason: None,
             text,
+            ..VenueReport::of(line, id, ReportKind::Status(status))
         };
         self.report(at, &report, sink)
     }

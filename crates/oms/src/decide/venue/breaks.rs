@@ -70,25 +70,12 @@ impl Core {
             }
             false => None,
         };
-        if !self.is_second_settle(found.asked_by.as_ref(), who, venue)? {
-            let event = OrderEvent::Break(BreakEvent::SettleAsked {
-                number,
-                venue,
-                who,
-                why,
-            });
-            self.emit(at, &event, sink);
-            return Ok(format!(
-                "break {number}: requested; another operator must settle it the same way"
-            ));
+        let asked_by = found.asked_by.as_ref();
+        if let Some(text) =
+            self.ask_second_settle(at, number, venue, asked_by, By { who, why }, sink)?
+        {
+            return Ok(text);
         }
-        let event = OrderEvent::Break(BreakEvent::BreakSettled {
-            number,
-            venue,
-            who,
-            why,
-        });
-        self.emit(at, &event, sink);
         if let Some(correction) = correction {
             self.correct(at, found.order, &correction, sink);
         }
@@ -124,39 +111,53 @@ impl Core {
         &mut self,
         at: i64,
         (number, venue, asked_by): (u64, bool, Option<&(Text, bool)>),
-        By { who, why }: By<'_>,
+        by: By<'_>,
         sink: &mut impl Sink,
     ) -> Result<String, String> {
+        if let Some(text) = self.ask_second_settle(at, number, venue, asked_by, by, sink)? {
+            return Ok(text);
+        }
+        Ok(match venue {
+            true => format!("break {number}: settled: the position keeps the fill"),
+            false => format!("break {number}: settled: the fill is taken out of the position"),
+        })
+    }
+
+    /// Notes that the break is settled. Returns the answer to the operator when another operator must settle it too;
+    /// then only the request is noted.
+    pub(crate) fn ask_second_settle(
+        &mut self,
+        at: i64,
+        number: u64,
+        venue: bool,
+        asked_by: Option<&(Text, bool)>,
+        By { who, why }: By<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<Option<String>, String> {
         let is_second = self.is_second_settle(asked_by, who, venue)?;
         let event = match is_second {
-            true => OrderEvent::Break(BreakEvent::BreakSettled {
+            true => BreakEvent::BreakSettled {
                 number,
                 venue,
                 who,
                 why,
-            }),
-            false => OrderEvent::Break(BreakEvent::SettleAsked {
+            },
+            false => BreakEvent::SettleAsked {
                 number,
                 venue,
                 who,
                 why,
-            }),
+            },
         };
-        self.emit(at, &event, sink);
-        Ok(match (is_second, venue) {
-            (false, _) => {
-                format!("break {number}: requested; another operator must settle it the same way")
-            }
-            (true, true) => format!("break {number}: settled: the position keeps the fill"),
-            (true, false) => {
-                format!("break {number}: settled: the fill is taken out of the position")
-            }
-        })
+        self.emit(at, &OrderEvent::Break(event), sink);
+        Ok((!is_second).then(|| {
+            format!("break {number}: requested; another operator must settle it the same way")
+        }))
     }
 
     /// Whether this command settles the break. With `arming = "two people"`, another operator must have given the same
     /// command before.
-    pub(crate) fn is_second_settle(
+    fn is_second_settle(
         &self,
         asked_by: Option<&(Text, bool)>,
         who: &[u8],

@@ -40,30 +40,8 @@ impl VenueReport<'_> {
     /// A report that has only the OrdStatus(39) of a reject.
     fn of_reject(line: SessionNo, id: VenueId, status: u8) -> Self {
         Self {
-            line,
-            id,
-            original: None,
-            text_id: b"",
-            kind: ReportKind::Other,
-            venue_id: b"",
-            exec: 0,
-            last_quantity: None,
-            last_price: None,
-            filled: None,
-            leaves: None,
-            average: None,
-            reference: None,
-            fill_id: b"",
-            quantity: None,
-            price: None,
-            account: b"",
-            symbol: b"",
-            side: None,
-            effect: None,
             status,
-            at: 0,
-            reason: None,
-            text: b"",
+            ..Self::of(line, id, ReportKind::Other)
         }
     }
 }

@@ -388,34 +388,17 @@ impl Core {
         let leg = entry.leg.zip(self.state.legs(order.instrument));
         let leg = leg.map(|(at, legs)| self.state.instruments().name(legs[at].instrument));
         let symbol = leg.unwrap_or_default().to_vec();
+        let id = VenueId {
+            order: order.number,
+            request: cancel.map_or(order.current, |request| request.number),
+        };
         let report = VenueReport {
-            line,
-            id: VenueId {
-                order: order.number,
-                request: cancel.map_or(order.current, |request| request.number),
-            },
-            original: None,
-            text_id: b"",
-            kind: entry.kind,
-            venue_id: b"",
             exec: entry.exec_hash(),
             last_quantity: entry.quantity,
             last_price: entry.price,
-            filled: None,
-            leaves: None,
-            average: None,
-            reference: None,
-            fill_id: b"",
-            quantity: None,
-            price: None,
-            account: b"",
             symbol: &symbol,
-            side: None,
-            effect: None,
             status: if is_done { b'3' } else { 0 },
-            at: 0,
-            reason: None,
-            text: b"",
+            ..VenueReport::of(line, id, entry.kind)
         };
         if entry.leg.is_none() {
             self.report(at, &report, sink);

@@ -90,6 +90,36 @@ pub struct VenueReport<'a> {
 }
 
 impl<'a> VenueReport<'a> {
+    /// A report that has nothing but its kind.
+    pub(crate) fn of(line: SessionNo, id: VenueId, kind: ReportKind) -> Self {
+        Self {
+            line,
+            id,
+            original: None,
+            text_id: b"",
+            kind,
+            venue_id: b"",
+            exec: 0,
+            last_quantity: None,
+            last_price: None,
+            filled: None,
+            leaves: None,
+            average: None,
+            reference: None,
+            fill_id: b"",
+            quantity: None,
+            price: None,
+            account: b"",
+            symbol: b"",
+            side: None,
+            effect: None,
+            status: 0,
+            at: 0,
+            reason: None,
+            text: b"",
+        }
+    }
+
     pub(crate) fn end_note(&self) -> EndNote<'a> {
         EndNote {
             at: self.at,

@@ -262,7 +262,8 @@ impl Core {
         };
         match report.kind {
             ReportKind::Fill => self.stray(at, report, trade, sink),
-            _ => self.stray_undone(at, report, sink),
+            ReportKind::Bust | ReportKind::Correct => self.stray_undone(at, report, sink),
+            _ => ReportOutcome::Unknown,
         }
     }
 

@@ -198,38 +198,15 @@ pub(crate) fn undo_report<'a>(
     order: &Order,
     is_correction: bool,
 ) -> VenueReport<'a> {
-    VenueReport {
-        line,
-        id: VenueId {
-            order: order.number,
-            request: order.current,
-        },
-        original: None,
-        text_id: b"",
-        kind: match is_correction {
-            true => ReportKind::Correct,
-            false => ReportKind::Bust,
-        },
-        venue_id: b"",
-        exec: 0,
-        last_quantity: None,
-        last_price: None,
-        filled: None,
-        leaves: None,
-        average: None,
-        reference: None,
-        fill_id: b"",
-        quantity: None,
-        price: None,
-        account: b"",
-        symbol: b"",
-        side: None,
-        effect: None,
-        status: 0,
-        at: 0,
-        reason: None,
-        text: b"",
-    }
+    let id = VenueId {
+        order: order.number,
+        request: order.current,
+    };
+    let kind = match is_correction {
+        true => ReportKind::Correct,
+        false => ReportKind::Bust,
+    };
+    VenueReport::of(line, id, kind)
 }
 
 /// The hash that stands for the ExecID(17) of a bust or correction that an operator enters without it.

@@ -540,6 +540,29 @@ fn a_fill_taken_out_of_the_position_the_day_before_is_another_one_than_that_of_t
 }
 
 #[test]
+fn a_bust_of_a_short_sale_may_say_exempt_or_not() {
+    for (sent, said) in [(5, 6), (6, 5)] {
+        let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+        let order = format!("55=XYZ|54={sent}|38=100|40=2|44=100|114=N|60=20261122-08:00:00|");
+        office.desk.says(CLIENT, "D", &format!("11=S1|{order}"));
+        let report = |what: &str| format!("37=V1|11=1|{what}55=XYZ|54={said}|38=100|");
+        let new = report("17=N1|150=0|39=0|14=0|151=100|");
+        office.desk.says(LINE, "8", &new);
+        let fill = report("17=E1|150=F|39=2|32=100|31=100|14=100|151=0|");
+        office.desk.says(LINE, "8", &fill);
+        office.others_end();
+        assert!(!office.is_in_memory(1));
+        let bust = report("17=E9|19=E1|150=H|39=4|14=0|151=0|");
+        office.desk.says(LINE, "8", &bust);
+        let found = number(&office.breaks());
+        let (answer, _) = office.with_journal(&format!("settle break={found} venue"));
+        let done = format!("break {found}: settled: the bust is applied to order 1");
+        assert_eq!(answer, done);
+        assert_eq!(office.breaks(), [""; 0]);
+    }
+}
+
+#[test]
 fn an_order_comes_back_only_as_it_left_last() {
     for from_checkpoint in [false, true] {
         let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
