@@ -4,9 +4,7 @@
 
 use fixwire::journal::{Journal, JournalConfig, Memory};
 use fixwire_lab::hot_path::{HotPath, Stage};
-use fixwire_lab::oms::driven::{
-    ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest,
-};
+use fixwire_lab::oms::driven::{ChangeTarget, DrivenOms, DrivenOmsConfig, LoadRequest, OrderFlow};
 use fixwire_lab::wired::driven::Work;
 
 const ORDERS: u64 = 50_000;
@@ -62,7 +60,8 @@ fn the_engine_allocates_nothing_with_a_journal_in_a_folder() {
 /// number of open ones stays the same.
 #[test]
 fn an_order_through_the_oms_allocates_only_for_the_ids_of_the_day() {
-    let mut oms = DrivenOms::start(&DrivenOmsConfig::in_memory(1_000, LineProtocol::Fix)).unwrap();
+    let mut oms =
+        DrivenOms::start(&DrivenOmsConfig::in_memory(1_000, OrderFlow::default())).unwrap();
     let mut go = |orders: u64| {
         for _ in 0..orders {
             let order = oms.requests;
@@ -80,7 +79,8 @@ fn an_order_through_the_oms_allocates_only_for_the_ids_of_the_day() {
 /// The same with fills: executions of orders that are no longer in memory are kept for the day, too, in steps.
 #[test]
 fn a_filled_order_allocates_only_for_the_ids_and_executions_of_the_day() {
-    let mut oms = DrivenOms::start(&DrivenOmsConfig::in_memory(1_000, LineProtocol::Fix)).unwrap();
+    let mut oms =
+        DrivenOms::start(&DrivenOmsConfig::in_memory(1_000, OrderFlow::default())).unwrap();
     let mut fills = 0;
     let mut go = |orders: u64| {
         for _ in 0..orders {

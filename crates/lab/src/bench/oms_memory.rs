@@ -15,7 +15,7 @@ use super::engine::folder;
 use super::oms::OmsArgs;
 use super::output::{check_file, print, save};
 use crate::error::{Error, engine_error};
-use crate::oms::driven::{DrivenOms, DrivenOmsConfig};
+use crate::oms::driven::{DrivenOms, DrivenOmsConfig, OrderFlow};
 use crate::oms::rig::{ChangeTarget, LineProtocol, LoadRequest};
 
 /// The parts of an OMS that run in the measured process.
@@ -188,13 +188,13 @@ fn measure(args: &OmsArgs, part: Part, lines: LineProtocol) -> Result<Measured, 
     let mut oms = DrivenOms::start(&match part {
         Part::Own => DrivenOmsConfig {
             segment_bytes: RING,
-            ..DrivenOmsConfig::in_memory(1000, lines)
+            ..DrivenOmsConfig::in_memory(1000, OrderFlow::over(lines))
         },
         Part::Both => DrivenOmsConfig {
             journal: Some(folder.path()),
             orders: 1000,
             segment_bytes: SEGMENT,
-            lines,
+            flow: OrderFlow::over(lines),
         },
     })?;
     let orders = args.churn.map_or(live, |orders| orders as usize);

@@ -19,7 +19,7 @@ use super::gateway::gateway_of;
 use crate::error::{Error, engine_error};
 use crate::machine;
 use crate::oms::aging::{age_oms, aging_oms, oms_aging_settings};
-use crate::oms::parts::client_writer;
+use crate::oms::parts::{OrderFlow, client_writer};
 use crate::report::thousands;
 use crate::sockets::fix_client::Writer;
 use crate::wired::aging::{Aged, Aging, age, pair, settings, wall};
@@ -286,7 +286,7 @@ fn start(args: &RestartArgs, folder: &Path, seq: u64) -> Result<Duration, Error>
         .args(args.oms.then_some("--oms"))
         .stdin(Stdio::null());
     let mut writer = match args.oms {
-        true => client_writer(folder),
+        true => client_writer(folder, OrderFlow::default()),
         false => Writer::of_initiator(&pair(1, folder), 0),
     };
     writer.next_out = seq;

@@ -12,7 +12,7 @@ use fixwire_protocol::Timestamp;
 use crate::error::Error;
 use crate::oms::driven::report;
 use crate::oms::parts::{
-    ChangeTarget, LineProtocol, LoadRequest, client_writer, oms, oms_settings, venue_writer,
+    ChangeTarget, LoadRequest, OrderFlow, client_writer, oms, oms_settings, venue_writer,
     write_request,
 };
 use crate::progress::Progress;
@@ -37,7 +37,7 @@ pub struct AgedOms {
 pub fn oms_aging_settings(folder: &Path, listen: SocketAddr, keep: Duration) -> EngineConfig {
     let at = Connection::Acceptor { listen };
     retiring(
-        oms_settings(folder, at.clone(), at, LineProtocol::Fix),
+        oms_settings(folder, at.clone(), at, OrderFlow::default()),
         keep,
     )
 }
@@ -48,7 +48,7 @@ pub fn oms_aging_settings(folder: &Path, listen: SocketAddr, keep: Duration) -> 
 ///
 /// A mistake in the OMS settings; a test rules this out.
 pub fn aging_oms(open: u64) -> Result<Oms, Error> {
-    oms(open as usize, LineProtocol::Fix)
+    oms(open as usize, OrderFlow::default())
 }
 
 /// Sends the orders through the OMS. The venue accepts each order. When more than the given number of orders are
@@ -60,7 +60,10 @@ pub fn aging_oms(open: u64) -> Result<Oms, Error> {
 pub fn age_oms(folder: &Path, aging: Aging) -> Result<AgedOms, Error> {
     let config = oms_aging_settings(folder, SocketAddr::from(([127, 0, 0, 1], 1)), aging.keep);
     let at = wall();
-    let mut peers = [client_writer(folder), venue_writer(folder)];
+    let mut peers = [
+        client_writer(folder, OrderFlow::default()),
+        venue_writer(folder),
+    ];
     let logons = peers.iter_mut().map(|peer| peer.log_on(at, 0, true));
     let logons: Result<Vec<_>, _> = logons.map(|it| it.map(<[u8]>::to_vec)).collect();
     let [client, venue] = peers;
@@ -115,7 +118,7 @@ impl Passing {
         let number = self.requests;
         self.requests += 1;
         self.bytes.clear();
-        let asked = (request, LineProtocol::Fix);
+        let asked = (request, OrderFlow::default());
         write_request(&mut self.client, asked, number, self.at, &mut self.bytes)?;
         let took = self.engine.pass(CLIENT, &self.bytes, VENUE)?;
         let report = report(&mut self.venue, (request, (0, 0)), number, self.at)?;

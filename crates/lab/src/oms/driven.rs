@@ -10,7 +10,7 @@ use fixwire_protocol::{Decimal, Nanos, Timestamp, tag};
 use fixwire_tmp::LinkNow;
 
 use crate::error::Error;
-pub use crate::oms::parts::{ChangeTarget, LineProtocol, LoadRequest};
+pub use crate::oms::parts::{CarriedFields, ChangeTarget, LineProtocol, LoadRequest, OrderFlow};
 use crate::oms::parts::{ORDER_QTY, client_writer, oms, oms_settings, venue_writer, write_request};
 use crate::oms::tmp_venue::TmpVenue;
 use crate::sockets::fix_client::Writer;
@@ -33,7 +33,7 @@ pub struct DrivenOms {
     wired: Wired<Oms>,
     client: Writer,
     venue: ScriptedVenue,
-    lines: LineProtocol,
+    flow: OrderFlow,
     /// Number of requests so far; each request has its report.
     pub requests: u64,
     /// The order that the venue filled last, and its filled quantity.
@@ -61,19 +61,19 @@ pub struct DrivenOmsConfig<'a> {
     pub orders: usize,
     /// Segment size of the journal, bytes; a journal in memory has three segments.
     pub segment_bytes: usize,
-    /// Protocol of the line to the venue.
-    pub lines: LineProtocol,
+    /// The orders.
+    pub flow: OrderFlow,
 }
 
 impl DrivenOmsConfig<'_> {
     /// A journal in memory, with room for this number of open orders.
     #[must_use]
-    pub fn in_memory(orders: usize, lines: LineProtocol) -> Self {
+    pub fn in_memory(orders: usize, flow: OrderFlow) -> Self {
         Self {
             journal: None,
             orders,
             segment_bytes: EngineConfig::default().segment_bytes,
-            lines,
+            flow,
         }
     }
 }
@@ -85,7 +85,7 @@ impl DrivenOms {
     ///
     /// The engine did not start.
     pub fn start(config: &DrivenOmsConfig<'_>) -> Result<Self, Error> {
-        let lines = config.lines;
+        let lines = config.flow.lines;
         let folder = config.journal.unwrap_or(Path::new(""));
         let at = |port| {
             let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -95,7 +95,7 @@ impl DrivenOms {
             LineProtocol::Fix => at(1),
             LineProtocol::Tmp => at(LINK_PORT),
         };
-        let mut settings = oms_settings(folder, at(1), line, lines);
+        let mut settings = oms_settings(folder, at(1), line, config.flow);
         settings.segment_bytes = config.segment_bytes;
         if config.journal.is_none() {
             settings.durability = Durability::Memory;
@@ -104,10 +104,10 @@ impl DrivenOms {
             // All messages have the same SendingTime, so the check of SendingTime accuracy is off.
             session.session.max_latency = None;
         }
-        let oms = oms(config.orders, lines)?;
+        let oms = oms(config.orders, config.flow)?;
         let mut driven = Self {
             wired: Wired::start(settings, oms, Wires::default())?,
-            client: client_writer(folder),
+            client: client_writer(folder, config.flow),
             venue: match lines {
                 LineProtocol::Fix => ScriptedVenue::Fix(venue_writer(folder)),
                 LineProtocol::Tmp => ScriptedVenue::Tmp {
@@ -116,7 +116,7 @@ impl DrivenOms {
                     output: Vec::new(),
                 },
             },
-            lines,
+            flow: config.flow,
             requests: 0,
             filled: (0, 0),
             bytes: Vec::with_capacity(4096),
@@ -180,7 +180,7 @@ impl DrivenOms {
         else {
             return Ok(0);
         };
-        self.wired.wires().take_frames(VENUE, input);
+        self.wired.wires().take_kept(VENUE, input);
         let (count, len) = venue.answer_all(|| now, input, output)?;
         input.drain(..len);
         if !output.is_empty() {
@@ -190,6 +190,24 @@ impl DrivenOms {
         Ok(count)
     }
 
+    /// Sends a request to the venue; over FIX the venue does not answer it.
+    ///
+    /// # Errors
+    ///
+    /// The request does not reach the venue.
+    pub fn request_unanswered(&mut self, request: LoadRequest) -> Result<(), Error> {
+        let number = self.requests;
+        self.requests += 1;
+        self.bytes.clear();
+        let asked = (request, self.flow);
+        write_request(&mut self.client, asked, number, WALL, &mut self.bytes)?;
+        self.wired.wires().send(CLIENT, &self.bytes);
+        match &mut self.venue {
+            ScriptedVenue::Fix(_) => self.await_message(VENUE),
+            ScriptedVenue::Tmp { .. } => self.await_frame(),
+        }
+    }
+
     /// Sends a request to the venue, which accepts it, and the venue's report to the client.
     ///
     /// # Errors
@@ -197,15 +215,7 @@ impl DrivenOms {
     /// No order is open, or the report is missing.
     pub fn request(&mut self, request: LoadRequest) -> Result<(), Error> {
         let number = self.requests;
-        self.requests += 1;
-        self.bytes.clear();
-        let asked = (request, self.lines);
-        write_request(&mut self.client, asked, number, WALL, &mut self.bytes)?;
-        self.wired.wires().send(CLIENT, &self.bytes);
-        match &mut self.venue {
-            ScriptedVenue::Fix(_) => self.await_message(VENUE)?,
-            ScriptedVenue::Tmp { .. } => self.await_frame()?,
-        }
+        self.request_unanswered(request)?;
         if let ScriptedVenue::Fix(writer) = &mut self.venue {
             let report = report(writer, (request, self.filled), number, WALL)?;
             self.wired.wires().send(VENUE, report);
@@ -323,7 +333,8 @@ mod tests {
     #[test]
     fn orders_are_placed_replaced_and_cancelled() {
         for lines in [LineProtocol::Fix, LineProtocol::Tmp] {
-            let mut driven = DrivenOms::start(&DrivenOmsConfig::in_memory(100, lines)).unwrap();
+            let mut driven =
+                DrivenOms::start(&DrivenOmsConfig::in_memory(100, OrderFlow::over(lines))).unwrap();
             for at in 0..100 {
                 let order = 3 * at;
                 let original = order + 1;

@@ -11,7 +11,7 @@ use fixwire_exchange::{
 use fixwire_oms::{Oms, OmsSession, OmsTmpLine};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
-use fixwire_protocol::{Application, Decimal, Precision, Timestamp, tag};
+use fixwire_protocol::{Application, Body, Decimal, Precision, Tag, Timestamp, tag};
 use fixwire_tmp::{
     ClientLinkSettings, ExchangeLinkSettings, SystemType, TmpPassword, TmpPositionEffect,
 };
@@ -92,12 +92,92 @@ impl ChangeTarget {
     }
 }
 
+/// Fields of an order that the OMS only passes on to the venue of FIX 4.4.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum CarriedFields {
+    /// No fields.
+    #[default]
+    None,
+    /// Ten fields of a client of FIX 4.4, one of them the group of Parties.
+    Same,
+    /// Ten fields of a client of FIX 4.2, of which the OMS converts six.
+    Converted,
+}
+
+impl CarriedFields {
+    /// The FIX version of the client.
+    pub(crate) fn version(self) -> Version {
+        match self {
+            Self::None | Self::Converted => Version::Fix42,
+            Self::Same => Version::Fix44,
+        }
+    }
+
+    fn write(self, body: &mut Body<'_>) {
+        let fields: &[(Tag, &[u8])] = match self {
+            Self::None => &[],
+            Self::Same => &[
+                (58, b"worked by desk 7"),
+                (376, b"C-20261122-17"),
+                (377, b"N"),
+                (453, b"1"),
+                (448, b"FUND-1"),
+                (447, b"D"),
+                (452, b"3"),
+                (528, b"A"),
+                (529, b"1"),
+                (581, b"1"),
+                (582, b"1"),
+                (583, b"LINK-17"),
+                (635, b"B"),
+            ],
+            Self::Converted => &[
+                (47, b"A"),
+                (58, b"worked by desk 7"),
+                (76, b"BROKER-1"),
+                (109, b"FUND-1"),
+                (203, b"0"),
+                (204, b"0"),
+                (376, b"C-20261122-17"),
+                (377, b"N"),
+                (439, b"CLEARER"),
+                (440, b"CLEARING-1"),
+            ],
+        };
+        for (tag, value) in fields {
+            body.field(*tag, value);
+        }
+    }
+}
+
+/// What differs between flows of orders through a measured OMS.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct OrderFlow {
+    /// Protocol of the line to the venue.
+    pub lines: LineProtocol,
+    /// Fields of the client's orders that the OMS only passes on.
+    pub carried: CarriedFields,
+}
+
+impl OrderFlow {
+    /// Orders without such fields.
+    #[must_use]
+    pub fn over(lines: LineProtocol) -> Self {
+        Self {
+            lines,
+            carried: CarriedFields::None,
+        }
+    }
+}
+
 /// The OMS: every available control has a limit, at the firm and at each account.
 ///
 /// # Errors
 ///
 /// A mistake in the OMS settings; a test rules this out.
-pub(crate) fn oms(orders: usize, lines: LineProtocol) -> Result<Oms, Error> {
+pub(crate) fn oms(orders: usize, flow: OrderFlow) -> Result<Oms, Error> {
+    let OrderFlow { lines, carried } = flow;
+    let client = carried.version();
     let text = settings_text(orders, lines);
     let mut open = |file: &str| {
         let [first, second, ..] = lines.symbols();
@@ -116,8 +196,8 @@ pub(crate) fn oms(orders: usize, lines: LineProtocol) -> Result<Oms, Error> {
         })
     };
     let sessions: &[(&str, Version)] = match lines {
-        LineProtocol::Fix => &[("CLIENT", Version::Fix42), (LINE, Version::Fix44)],
-        LineProtocol::Tmp => &[("CLIENT", Version::Fix42)],
+        LineProtocol::Fix => &[("CLIENT", client), (LINE, Version::Fix44)],
+        LineProtocol::Tmp => &[("CLIENT", client)],
     };
     let names: Vec<&str> = sessions.iter().map(|it| it.0).collect();
     let rules = fixwire_oms::load::load(&text, &names, &mut open);
@@ -196,10 +276,10 @@ pub(crate) fn oms_settings(
     folder: &Path,
     client: Connection,
     line: Connection,
-    lines: LineProtocol,
+    flow: OrderFlow,
 ) -> EngineConfig {
-    let mut config = front(folder).engine(Role::Acceptor, client);
-    match (lines, line) {
+    let mut config = front(folder, flow).engine(Role::Acceptor, client);
+    match (flow.lines, line) {
         (LineProtocol::Tmp, line) => {
             let framing = ExchangeTmpLine::framing().with_sum_of_bytes();
             config.links.push(LinkConfig::new(LINE, line, framing));
@@ -220,8 +300,8 @@ pub(crate) fn oms_settings(
 }
 
 /// The client's session.
-fn front(folder: &Path) -> PairConfig {
-    PairConfig::new("CLIENT", "OMS", &[Version::Fix42], folder)
+fn front(folder: &Path, flow: OrderFlow) -> PairConfig {
+    PairConfig::new("CLIENT", "OMS", &[flow.carried.version()], folder)
 }
 
 /// The session of a venue that connects.
@@ -230,8 +310,8 @@ fn back(folder: &Path) -> PairConfig {
 }
 
 /// The message writer of the client.
-pub(crate) fn client_writer(folder: &Path) -> Writer {
-    Writer::of_initiator(&front(folder), 0)
+pub(crate) fn client_writer(folder: &Path, flow: OrderFlow) -> Writer {
+    Writer::of_initiator(&front(folder, flow), 0)
 }
 
 /// The message writer of a venue that connects.
@@ -311,7 +391,7 @@ pub(crate) fn exec_type(request: LoadRequest) -> u8 {
 /// The message does not fit into the buffer; a test rules this out.
 pub(crate) fn write_request(
     writer: &mut Writer,
-    (request, lines): (LoadRequest, LineProtocol),
+    (request, flow): (LoadRequest, OrderFlow),
     number: u64,
     at: Timestamp,
     output: &mut Vec<u8>,
@@ -322,10 +402,10 @@ pub(crate) fn write_request(
         LoadRequest::Cancel(target) => (b"F", Some(target)),
     };
     let quantity = match request {
-        LoadRequest::Replace(_) => lines.replaced(),
+        LoadRequest::Replace(_) => flow.lines.replaced(),
         _ => ORDER_QTY,
     };
-    let (account, symbol) = lines.place(target.map_or(number, |it| it.order));
+    let (account, symbol) = flow.lines.place(target.map_or(number, |it| it.order));
     let bytes = writer.message(kind, at, |body| {
         if let Some(target) = target {
             body.uint(tag::ORIG_CL_ORD_ID, FIRST_ID + target.original);
@@ -347,6 +427,9 @@ pub(crate) fn write_request(
                     },
                 )
                 .char(tag::TIME_IN_FORCE, b'0');
+        }
+        if kind == b"D" {
+            flow.carried.write(body);
         }
     })?;
     output.extend_from_slice(bytes);

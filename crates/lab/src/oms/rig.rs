@@ -20,7 +20,7 @@ use crate::error::{Error, engine_error};
 use crate::machine;
 pub use crate::oms::parts::{ChangeTarget, LineProtocol, LoadRequest};
 use crate::oms::parts::{
-    FIRST_ID, address, client_writer, exec_type, oms, oms_settings, write_request,
+    FIRST_ID, OrderFlow, address, client_writer, exec_type, oms, oms_settings, write_request,
 };
 pub use crate::oms::venue::Behind;
 use crate::oms::venue::Turns;
@@ -162,7 +162,7 @@ impl Rig {
         let pipe = TcpStream::connect(listening).and_then(|socket| Pipe::new(socket, true));
         let mut rig = Self {
             pipe: pipe.map_err(Error::system("connect over loopback"))?,
-            writer: client_writer(folder),
+            writer: client_writer(folder, OrderFlow::over(config.lines)),
             decoder: Decoder::with_capacity(64),
             clock,
             venue,
@@ -223,7 +223,7 @@ impl Rig {
         let number = self.requests;
         self.requests += 1;
         let at = Timestamp(now as i64);
-        let request = (request, self.lines);
+        let request = (request, OrderFlow::over(self.lines));
         write_request(&mut self.writer, request, number, at, &mut self.pipe.output)?;
         Ok(now)
     }
@@ -385,9 +385,10 @@ fn serve(
         reconnect: vec![Duration::from_millis(100)],
         timeout: PATIENCE,
     };
-    let mut settings = oms_settings(folder, Connection::Acceptor { listen }, line, config.lines);
+    let flow = OrderFlow::over(config.lines);
+    let mut settings = oms_settings(folder, Connection::Acceptor { listen }, line, flow);
     (settings.wait, settings.core) = (config.wait, core);
-    let oms = oms(config.orders, config.lines)?;
+    let oms = oms(config.orders, flow)?;
     let room = config.stamps;
     let stamping = |os| StampingHost::new(os, clock, stamps, true, room);
     let mut engine = Engine::around(settings, oms, stamping).map_err(engine_error)?;

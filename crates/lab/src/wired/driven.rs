@@ -14,7 +14,9 @@ use fixwire_stamps::scenario::{EXECUTION_REPORT, Echo, fill_report};
 
 use crate::bench::gateway;
 use crate::error::Error;
-use crate::oms::driven::{ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest};
+use crate::oms::driven::{
+    CarriedFields, ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest, OrderFlow,
+};
 use crate::sockets::fix_client::{Writer, unwritten};
 use crate::sockets::numbered::Numbered;
 use crate::sockets::pair::PairConfig;
@@ -26,6 +28,8 @@ use crate::wired::wires::{WALL, Wires};
 pub enum Work {
     /// One order arrives and its report is sent, in one turn.
     Order,
+    /// The same, while [`IDLE`] other sessions are logged on and have nothing to do.
+    AmongIdle,
     /// [`BATCH`] orders arrive together and their reports are sent together, in one turn.
     Batch,
     /// A report is sent through a [`Handle`], as another thread sends it.
@@ -36,11 +40,22 @@ pub enum Work {
     Route,
     /// One order goes through a gateway, which converts it to FIX 4.4.
     Convert,
+    /// A venue's report of a partial fill goes back through a gateway to the client of the order.
+    Return,
     /// An order and then its cancel go through an OMS to a venue, and the reports return.
     Oms,
     /// An order and then its cancel go through an OMS to a venue over TMP, and the reports return.
     OmsTmp,
+    /// An order goes through an OMS to a venue, which does not answer.
+    OmsToVenue,
+    /// As [`Oms`](Self::Oms), with ten fields that the OMS passes on unchanged.
+    OmsCarrying,
+    /// As [`Oms`](Self::Oms), with ten fields that the OMS passes on, six of them converted to another FIX version.
+    OmsConverting,
 }
+
+/// Number of other sessions of [`Work::AmongIdle`].
+const IDLE: usize = 10_000;
 
 /// Number of messages of a [`Work::Batch`] or [`Work::Resend`].
 pub const BATCH: usize = 16;
@@ -57,15 +72,20 @@ const RULES: u32 = 10;
 
 impl Work {
     /// All kinds of work.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 13] = [
         Self::Order,
+        Self::AmongIdle,
         Self::Batch,
         Self::Handle,
         Self::Resend,
         Self::Route,
         Self::Convert,
+        Self::Return,
         Self::Oms,
         Self::OmsTmp,
+        Self::OmsToVenue,
+        Self::OmsCarrying,
+        Self::OmsConverting,
     ];
 
     /// Name of the work in files and on command lines.
@@ -73,13 +93,18 @@ impl Work {
     pub fn name(self) -> &'static str {
         match self {
             Self::Order => "engine-order",
+            Self::AmongIdle => "engine-order-among-idle",
             Self::Batch => "engine-batch",
             Self::Handle => "engine-handle",
             Self::Resend => "engine-resend",
             Self::Route => "gateway-route",
             Self::Convert => "gateway-convert",
             Self::Oms => "oms",
+            Self::Return => "gateway-return",
             Self::OmsTmp => "oms-tmp",
+            Self::OmsToVenue => "oms-to-venue",
+            Self::OmsCarrying => "oms-carrying",
+            Self::OmsConverting => "oms-converting",
         }
     }
 
@@ -94,8 +119,14 @@ impl Work {
     pub fn messages(self) -> usize {
         match self {
             Self::Batch | Self::Resend => BATCH,
-            Self::Oms | Self::OmsTmp => 2,
-            _ => 1,
+            Self::Oms | Self::OmsTmp | Self::OmsCarrying | Self::OmsConverting => 2,
+            Self::Order
+            | Self::AmongIdle
+            | Self::Handle
+            | Self::Route
+            | Self::Convert
+            | Self::Return
+            | Self::OmsToVenue => 1,
         }
     }
 
@@ -107,14 +138,16 @@ impl Work {
     /// The engine did not start. Later, a call fails when the answer is missing.
     pub fn start(self, journal: Option<&Path>) -> Result<Call, Error> {
         let one = [Version::Fix42];
-        let two = match self {
-            Self::Convert => [Version::Fix42, Version::Fix44],
-            _ => [Version::Fix42; 2],
-        };
+        let two = [Version::Fix42; 2];
+        let flow = |lines, carried| OrderFlow { lines, carried };
         Ok(match self {
             Self::Order | Self::Batch => {
                 let mut driven = Driven::new(&one, Echo, journal)?;
-                Box::new(move || driven.orders(self.messages()))
+                Box::new(move || driven.orders(self.messages(), 0))
+            }
+            Self::AmongIdle => {
+                let mut driven = Driven::new(&[Version::Fix42; 1 + IDLE], Echo, journal)?;
+                Box::new(move || driven.orders(1, 0))
             }
             Self::Handle => {
                 let mut driven = Driven::new(&one, Echo, journal)?;
@@ -122,40 +155,70 @@ impl Work {
             }
             Self::Resend => {
                 let mut driven = Driven::new(&one, Echo, journal)?;
-                driven.orders(BATCH)?;
+                driven.orders(BATCH, 0)?;
                 Box::new(move || driven.resend())
             }
-            Self::Route | Self::Convert => {
-                let app = gateway::gateway(RULES, &two, true)?;
-                let mut driven = Driven::new(&two, app, journal)?;
-                Box::new(move || driven.orders(1))
-            }
-            Self::Oms | Self::OmsTmp => {
-                let line = match self {
-                    Self::OmsTmp => LineProtocol::Tmp,
-                    _ => LineProtocol::Fix,
-                };
-                let mut driven = DrivenOms::start(&DrivenOmsConfig {
-                    journal,
-                    ..DrivenOmsConfig::in_memory(OMS_ORDERS, line)
-                })?;
+            Self::Route => gateway_orders(&two, journal)?,
+            Self::Convert => gateway_orders(&[Version::Fix42, Version::Fix44], journal)?,
+            Self::Return => {
+                let mut driven = Driven::new(&two, gateway::gateway(RULES, &two, true)?, journal)?;
+                let mut fill = driven.routed_order()?;
                 Box::new(move || {
-                    let order = driven.requests;
-                    driven.request(LoadRequest::New)?;
-                    driven.request(LoadRequest::Cancel(ChangeTarget::of(order)))
+                    driven.wired.wires().send(1, fill.take());
+                    driven.answered(1, 0)
                 })
+            }
+            Self::Oms => orders_and_cancels(flow(LineProtocol::Fix, CarriedFields::None), journal)?,
+            Self::OmsTmp => {
+                orders_and_cancels(flow(LineProtocol::Tmp, CarriedFields::None), journal)?
+            }
+            Self::OmsCarrying => {
+                orders_and_cancels(flow(LineProtocol::Fix, CarriedFields::Same), journal)?
+            }
+            Self::OmsConverting => {
+                orders_and_cancels(flow(LineProtocol::Fix, CarriedFields::Converted), journal)?
+            }
+            Self::OmsToVenue => {
+                let mut driven = driven_oms(OrderFlow::default(), journal)?;
+                Box::new(move || driven.request_unanswered(LoadRequest::New))
             }
         })
     }
 }
 
+/// Orders through a gateway between sessions of these versions.
+fn gateway_orders(versions: &[Version; 2], journal: Option<&Path>) -> Result<Call, Error> {
+    let app = gateway::gateway(RULES, versions, true)?;
+    let mut driven = Driven::new(versions, app, journal)?;
+    Ok(Box::new(move || driven.orders(1, 1)))
+}
+
+fn driven_oms(flow: OrderFlow, journal: Option<&Path>) -> Result<DrivenOms, Error> {
+    DrivenOms::start(&DrivenOmsConfig {
+        journal,
+        ..DrivenOmsConfig::in_memory(OMS_ORDERS, flow)
+    })
+}
+
+/// An order and then its cancel through an OMS.
+fn orders_and_cancels(flow: OrderFlow, journal: Option<&Path>) -> Result<Call, Error> {
+    let mut driven = driven_oms(flow, journal)?;
+    Ok(Box::new(move || {
+        let order = driven.requests;
+        driven.request(LoadRequest::New)?;
+        driven.request(LoadRequest::Cancel(ChangeTarget::of(order)))
+    }))
+}
+
 /// Does the work once.
 pub type Call = Box<dyn FnMut() -> Result<(), Error>>;
 
-/// An acceptor, its peers, and the messages that the first peer sends. Answers arrive at the last peer.
+/// An acceptor, its peers, and the messages that they send.
 struct Driven<A: Application> {
     wired: Wired<A>,
     handle: Handle,
+    /// Writes for the last peer.
+    last: Writer,
     order: Numbered,
     resend_request: Numbered,
 }
@@ -176,13 +239,13 @@ impl<A: Application> Driven<A> {
             session.session.limits.same_resend_requests = u32::MAX;
         }
         let mut wires = Wires::default();
-        let mut first = None;
+        let mut last = Writer::of_initiator(&config, 0);
         for number in 0..sessions.len() {
-            let mut writer = Writer::of_initiator(&config, number);
-            wires.connect(number, &writer.log_on_and_fill(WALL, FIRST_SEQ)?);
-            first.get_or_insert(writer);
+            last = Writer::of_initiator(&config, number);
+            wires.connect(number, &last.log_on_and_fill(WALL, FIRST_SEQ)?);
         }
-        let mut writer = first.ok_or_else(|| Error::Session("no session".to_owned()))?;
+        let mut writer = Writer::of_initiator(&config, 0);
+        writer.next_out = FIRST_SEQ;
         writer.order(CL_ORD_ID, WALL).map_err(unwritten)?;
         let order = writer.sealed().to_vec();
         writer.next_out = FIRST_SEQ + BATCH as u64;
@@ -196,6 +259,7 @@ impl<A: Application> Driven<A> {
         let mut driven = Self {
             handle: wired.engine.handle(),
             wired,
+            last,
             order: Numbered::new(order, &["34", "11"]),
             resend_request: Numbered::new(resend_request, &["34"]),
         };
@@ -205,13 +269,42 @@ impl<A: Application> Driven<A> {
         Ok(driven)
     }
 
-    /// Sends this number of orders at once, and waits for their answers.
-    fn orders(&mut self, count: usize) -> Result<(), Error> {
+    /// Sends this number of orders at once, and waits until a peer has received as many messages.
+    fn orders(&mut self, count: usize, receiver: usize) -> Result<(), Error> {
         let wires = self.wired.wires();
         for _ in 0..count {
             wires.send(0, self.order.take());
         }
-        self.answered(count)
+        self.answered(count, receiver)
+    }
+
+    /// Sends an order of the first peer to the second one; returns the report of a partial fill that the second one
+    /// answers with, again and again.
+    fn routed_order(&mut self) -> Result<Numbered, Error> {
+        self.wired.wires().keep(1);
+        self.orders(1, 1)?;
+        let mut order = Vec::new();
+        self.wired.wires().take_kept(1, &mut order);
+        let id = order.split(|byte| *byte == 1);
+        let id = id.filter_map(|field| field.strip_prefix(b"11=")).next();
+        let id = id.ok_or_else(|| Error::Session("an order without ClOrdID".to_owned()))?;
+        let report = self.last.message(EXECUTION_REPORT, WALL, |body| {
+            body.field(tag::ORDER_ID, b"V1")
+                .field(tag::CL_ORD_ID, id)
+                .uint(tag::EXEC_ID, FIRST_SEQ)
+                .char(tag::EXEC_TRANS_TYPE, b'0')
+                .char(tag::EXEC_TYPE, b'1')
+                .char(tag::ORD_STATUS, b'1')
+                .field(tag::SYMBOL, b"EFX")
+                .char(tag::SIDE, b'1')
+                .uint(tag::ORDER_QTY, 7)
+                .uint(tag::LAST_QTY, 1)
+                .field(tag::LAST_PX, b"110.11")
+                .uint(tag::LEAVES_QTY, 6)
+                .uint(tag::CUM_QTY, 1)
+                .field(tag::AVG_PX, b"110.11");
+        })?;
+        Ok(Numbered::new(report.to_vec(), &["34", "17"]))
     }
 
     fn send(&mut self) -> Result<(), Error> {
@@ -220,17 +313,16 @@ impl<A: Application> Driven<A> {
                 fill_report(body, b"1795253164123456789");
             })
             .map_err(|error| Error::Engine(error.to_string()))?;
-        self.answered(1)
+        self.answered(1, 0)
     }
 
     fn resend(&mut self) -> Result<(), Error> {
         self.wired.wires().send(0, self.resend_request.take());
-        self.answered(BATCH)
+        self.answered(BATCH, 0)
     }
 
-    fn answered(&mut self, count: usize) -> Result<(), Error> {
-        let last = self.wired.wires().peers() - 1;
-        self.wired.await_messages(last, count).map(drop)
+    fn answered(&mut self, count: usize, receiver: usize) -> Result<(), Error> {
+        self.wired.await_messages(receiver, count).map(drop)
     }
 }
 
@@ -252,7 +344,7 @@ mod tests {
     #[test]
     fn a_resend_request_is_answered_with_the_reports() {
         let mut driven = Driven::new(&[Version::Fix42], Echo, None).unwrap();
-        driven.orders(BATCH).unwrap();
+        driven.orders(BATCH, 0).unwrap();
         driven.resend().unwrap();
         let numbers = driven.wired.engine.sessions().next().unwrap();
         let (orders, reports) = (BATCH as u64, BATCH as u64);
@@ -263,6 +355,6 @@ mod tests {
     #[test]
     fn an_answer_that_is_missing_is_an_error() {
         let mut driven = Driven::new(&[Version::Fix42], Echo, None).unwrap();
-        assert!(driven.answered(1).is_err());
+        assert!(driven.answered(1, 0).is_err());
     }
 }

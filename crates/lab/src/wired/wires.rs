@@ -22,10 +22,12 @@ struct Wire {
     hung_up: bool,
     /// Whether the connection is listed in [`Wires::news`].
     is_news: bool,
-    /// Number of complete messages that the engine wrote.
+    /// Number of complete FIX messages that the engine wrote.
     messages: usize,
-    /// Bytes that the engine wrote, when this is the connection of a TMP link.
-    frames: Option<Vec<u8>>,
+    /// Bytes that the engine wrote, where somebody reads them.
+    kept: Option<Vec<u8>>,
+    /// Whether this is the connection of a TMP link.
+    is_link: bool,
 }
 
 /// The listening port of the TMP link; other ports belong to FIX sessions.
@@ -62,14 +64,20 @@ impl Wires {
         if number >= self.peers.len() {
             self.peers.resize_with(number + 1, Wire::default);
         }
-        self.peers[number].frames = Some(Vec::new());
+        self.keep(number);
+        self.peers[number].is_link = true;
         self.link = Some(number as u32);
     }
 
-    /// Moves the bytes that the engine wrote for the peer of a link to the end of `to`.
-    pub(crate) fn take_frames(&mut self, number: usize, to: &mut Vec<u8>) {
-        if let Some(frames) = &mut self.peers[number].frames {
-            to.append(frames);
+    /// Bytes that the engine writes for this peer are kept from now on.
+    pub(crate) fn keep(&mut self, number: usize) {
+        self.peers[number].kept.get_or_insert_default();
+    }
+
+    /// Moves the bytes that were kept for a peer to the end of `to`.
+    pub(crate) fn take_kept(&mut self, number: usize, to: &mut Vec<u8>) {
+        if let Some(kept) = &mut self.peers[number].kept {
+            to.append(kept);
         }
     }
 
@@ -99,11 +107,6 @@ impl Wires {
         if !std::mem::replace(&mut self.peers[number].is_news, true) {
             self.news.push(number as u32);
         }
-    }
-
-    /// The number of peers.
-    pub(crate) fn peers(&self) -> usize {
-        self.peers.len()
     }
 
     /// Whether a peer has received this number of new messages. If so, they no longer count as new.
@@ -175,8 +178,10 @@ impl Host for Wires {
 
     fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         let wire = &mut self.peers[conn.0 as usize];
-        if let Some(frames) = &mut wire.frames {
-            frames.extend_from_slice(bytes);
+        if let Some(kept) = &mut wire.kept {
+            kept.extend_from_slice(bytes);
+        }
+        if wire.is_link {
             return Ok(bytes.len());
         }
         let mut left = bytes;
