@@ -53,6 +53,7 @@ mod texts;
 
 pub use session::OmsSession;
 
+pub(crate) use out::WrittenEvents;
 use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
 use requests::routes;
@@ -94,6 +95,7 @@ pub struct Oms {
     /// `None` when no client has a language.
     languages: Option<Box<Languages>>,
     before: Before,
+    written: WrittenEvents,
     rates: ClientRates,
     /// Mass status requests that are being answered, in the order of their arrival.
     listings: VecDeque<Listing>,
@@ -166,6 +168,7 @@ impl Oms {
             copies: Vec::new(),
             watchers: Vec::new(),
             before: Before::default(),
+            written: WrittenEvents::All,
             rates: ClientRates::default(),
             listings: VecDeque::new(),
             recoveries: Recoveries::default(),
@@ -210,11 +213,9 @@ impl Oms {
         self.index(session)
     }
 
-    /// The engine's number of a session of the state.
-    pub(crate) fn session_id(&self, session: SessionNo) -> Option<SessionId> {
-        let mut indices = self.indices.iter();
-        let place = indices.position(|index| *index == Some(session))?;
-        u32::try_from(place).ok().map(SessionId)
+    /// Sets which events are written into the outbox.
+    pub(crate) fn set_written(&mut self, written: WrittenEvents) {
+        self.written = written;
     }
 
     #[cfg(test)]
@@ -261,6 +262,7 @@ impl Oms {
         });
         let out = Out {
             outbox,
+            written: self.written,
             note: &mut self.note,
             before: &mut self.before,
             links: &mut self.links,

@@ -32,7 +32,7 @@ use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::fields::conversion::FieldConverter;
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{UserRule, matches};
-use crate::values::value::{MassEnd, Number, RequestKind};
+use crate::values::value::{End, MassEnd, Number, RequestKind};
 
 use super::texts::Languages;
 
@@ -60,9 +60,38 @@ pub(super) struct Links {
     pub watches: MarketWatches,
 }
 
+/// The events whose note, reports and messages to venues the OMS writes into the outbox.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum WrittenEvents {
+    #[default]
+    All,
+    /// Only rejects of orders and requests: a trial reads nothing else, and its OMS has no journal and no sessions.
+    Rejects,
+}
+
+impl WrittenEvents {
+    #[inline]
+    fn has(self, event: &OrderEvent<'_>) -> bool {
+        self == Self::All
+            || matches!(
+                event,
+                OrderEvent::Request(RequestEvent::Refused { .. })
+                    | OrderEvent::Order(
+                        LifecycleEvent::Rejected { .. }
+                            | LifecycleEvent::Declined { .. }
+                            | LifecycleEvent::Ended {
+                                how: End::Rejected,
+                                ..
+                            }
+                    )
+            )
+    }
+}
+
 /// Output of events.
 pub(super) struct Out<'a> {
     pub outbox: &'a mut Outbox,
+    pub written: WrittenEvents,
     pub note: &'a mut Vec<u8>,
     pub before: &'a mut Before,
     pub links: &'a mut Links,
@@ -122,6 +151,9 @@ impl Sink for Out<'_> {
     }
 
     fn happened(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        if !self.written.has(event) {
+            return;
+        }
         self.note.clear();
         state.time().put(self.note);
         event.put(self.note);

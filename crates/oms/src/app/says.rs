@@ -1,7 +1,7 @@
 //! Handles messages of clients and venues.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Field, Indexed, Message, Outbox, Refusal, SessionId, tag, value};
+use fixwire_protocol::{Field, Indexed, Message, Now, Outbox, Refusal, SessionId, tag, value};
 
 use super::Oms;
 use super::requests::names;
@@ -272,6 +272,31 @@ impl Oms {
             });
         }
         Ok(())
+    }
+
+    /// Applies a report that a trial makes in place of a venue. No message has it.
+    pub(crate) fn trial_reported(
+        &mut self,
+        now: Now,
+        report: &VenueReport<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let at = self.at(now);
+        let (core, mut out) = self.parts(outbox, None);
+        core.report(at, report, &mut out);
+    }
+
+    /// Applies the reject of a replace or cancel that a trial makes in place of a venue.
+    pub(crate) fn trial_declined(
+        &mut self,
+        now: Now,
+        id: VenueId,
+        reject: &VenueReject<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let at = self.at(now);
+        let (core, mut out) = self.parts(outbox, None);
+        core.declined(at, id, reject, &mut out);
     }
 
     fn report_said(

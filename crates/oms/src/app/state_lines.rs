@@ -42,6 +42,7 @@ impl Oms {
         let Self {
             core,
             sessions: _, // Settings.
+            written: _,  // Set for a trial only.
             key: _,      // Settings.
             begun,
             changed,

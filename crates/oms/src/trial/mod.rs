@@ -26,24 +26,28 @@ pub use result::{
     ChangedRequest, ControlCount, LimitUse, LostFills, NotPlayed, RequestCounts, TrialResult,
 };
 
-use crate::app::{Oms, OmsSession};
-use crate::decide::venue::VenueId;
+use crate::app::{Oms, OmsSession, WrittenEvents};
+use crate::decide::venue::{VenueId, VenueReport};
+use crate::fix::lines::venue_id;
 use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent, RequestEvent, timed_event};
 use crate::values::fields::carried::each_field;
 use crate::values::reason::Reason;
 use crate::values::rules::RiskRules;
+use crate::values::show::digits;
 use crate::values::value::{Number, RequestKind};
-use answers::Answer;
+use answers::{Answer, AnswerKind};
 use opening::Opening;
 use requests::{Outcome, Recorded, RequestAt, Requests};
 use result::Findings;
+use venue::{sent_request, venue_reject, venue_report};
 
 /// An OMS to which a record is played. Lines over TMP speak FIX 4.4 in the trial, so rejects that only TMP causes are
 /// not found.
 pub struct OmsTrial {
     oms: Oms,
-    versions: Vec<Version>,
+    /// Number of sessions of the engine.
+    sessions: usize,
     outbox: Outbox,
     decoder: Decoder,
     /// The time of the record, in nanoseconds since 1970; `None` before its first message.
@@ -58,7 +62,8 @@ pub struct OmsTrial {
     sent: Vec<Number>,
     /// Orders from before the record; `None` when the record begins with an empty journal.
     opening: Option<Opening>,
-    venue: venue::VenueWriter,
+    /// Number of answers of the venue.
+    executions: u64,
     /// Whether the OMS is reading an answer of the record. A reject in this time is a reject of the venue.
     reads_answer: bool,
 }
@@ -93,13 +98,14 @@ impl OmsTrial {
                 }
             }
         }
-        let versions = sessions.iter().map(|session| session.version).collect();
+        let count = sessions.len();
         // The key matters only where strangers choose ids.
         let mut oms = Oms::new(rules, sessions, 0, Box::new(|_| {}));
+        oms.set_written(WrittenEvents::Rejects);
         set_up(&mut oms);
         Self {
             oms,
-            versions,
+            sessions: count,
             outbox: Outbox::new(1 << 22, 1 << 14, 256),
             decoder: Decoder::with_capacity(1024),
             at: None,
@@ -109,7 +115,7 @@ impl OmsTrial {
             opening: opening.map(Opening::new),
             waiting: BTreeMap::new(),
             sent: Vec::new(),
-            venue: venue::VenueWriter::default(),
+            executions: 0,
             reads_answer: false,
         }
     }
@@ -195,7 +201,7 @@ impl OmsTrial {
             if let Some(opening) = &self.opening
                 && opening.knows(name, id)
             {
-                let what: &[u8] = match answer.kind == answers::AnswerKind::Fill {
+                let what: &[u8] = match answer.kind == AnswerKind::Fill {
                     true => b"fills of orders of before the record",
                     false => b"other answers to orders of before the record",
                 };
@@ -218,6 +224,8 @@ impl OmsTrial {
             Some((true, _)) => {
                 let waiting = self.waiting.entry(number).or_default();
                 waiting.push((answer, request));
+                // The message to the venue says when the order is sent.
+                self.oms.set_written(WrittenEvents::All);
             }
             Some((false, true)) => self.answer(now, number, &answer),
             Some((false, false)) | None => self.lose(&answer, request),
@@ -238,7 +246,7 @@ impl OmsTrial {
 
     /// Counts a fill of an order that is not at the venue in the trial. Other answers to such an order are ignored.
     fn lose(&mut self, answer: &Answer, request: RequestAt) {
-        if answer.kind == answers::AnswerKind::Fill {
+        if answer.kind == AnswerKind::Fill {
             self.findings.lost.fills += 1;
             self.findings.lost.orders += u64::from(self.requests.lose(request));
         }
@@ -250,22 +258,27 @@ impl OmsTrial {
         let Some(order) = state.orders().get(number) else {
             return;
         };
-        let Some(line) = order.line() else {
-            return;
-        };
-        let Some(session) = self.oms.session_id(line) else {
-            return;
-        };
-        let version = self.versions[session.0 as usize];
-        let Some(bytes) = self.venue.write(state, order, answer, version) else {
-            return;
-        };
-        let message = self.decoder.decode(bytes);
         self.reads_answer = true;
-        // A report that the OMS cannot read only raises an event.
-        let _ = self
-            .oms
-            .on_message(now, session, &message, &mut self.outbox);
+        if let AnswerKind::Declined(_) = answer.kind {
+            let request = sent_request(state, order).map(|request| VenueId {
+                order: number,
+                request: request.number,
+            });
+            let reject = venue_reject(order, answer);
+            if let Some(id) = request {
+                let outbox = &mut self.outbox;
+                self.oms.trial_declined(now, id, &reject, outbox);
+            }
+        } else if let Some(report) = venue_report(state, order, answer, self.executions + 1) {
+            self.executions += 1;
+            let (order, id) = (digits(number), venue_id(number, report.id.request));
+            let report = VenueReport {
+                venue_id: order.bytes(),
+                text_id: id.bytes(),
+                ..report
+            };
+            self.oms.trial_reported(now, &report, &mut self.outbox);
+        }
         self.collect();
         self.reads_answer = false;
     }
@@ -294,7 +307,7 @@ impl OmsTrial {
         let logon = self
             .decoder
             .decode(b"8=FIX.4.4\x019=5\x0135=A\x0110=178\x01");
-        for session in (0..).take(self.versions.len()).map(SessionId) {
+        for session in (0..).take(self.sessions).map(SessionId) {
             self.oms.on_logon(now, session, &logon, &mut self.outbox);
         }
         self.settle(now);
@@ -314,6 +327,9 @@ impl OmsTrial {
             for (answer, _) in self.waiting.remove(&number).unwrap_or_default() {
                 self.answer(now, number, &answer);
             }
+            if self.waiting.is_empty() {
+                self.oms.set_written(WrittenEvents::Rejects);
+            }
         }
     }
 
@@ -325,37 +341,37 @@ impl OmsTrial {
             if entry.is_note() {
                 continue;
             }
-            let (session, body) = (entry.session, self.outbox.body(index));
-            let value = |tag| {
-                each_field(body)
-                    .find(|field| field.tag == tag)
-                    .map(|it| it.value)
-            };
+            let session = entry.session;
+            let (mut id, mut text, mut is_reject) = (None, None, false);
+            for field in each_field(self.outbox.body(index)) {
+                match field.tag {
+                    tag::CL_ORD_ID => id = Some(field.value),
+                    tag::TEXT => text = Some(field.value),
+                    tag::EXEC_TYPE | tag::ORD_STATUS => is_reject |= field.value == b"8",
+                    _ => {}
+                }
+            }
             let rejects = match self.outbox.msg_type(index) {
                 b"D" if !self.waiting.is_empty() => {
-                    let id = value(tag::CL_ORD_ID).and_then(VenueId::parse);
-                    let order = id.map(|id| id.order);
+                    let order = id.and_then(VenueId::parse).map(|id| id.order);
                     self.sent
                         .extend(order.filter(|it| self.waiting.contains_key(it)));
                     false
                 }
                 _ if self.reads_answer => false,
-                b"8" => each_field(body).any(|field| {
-                    matches!(field.tag, tag::EXEC_TYPE | tag::ORD_STATUS) && field.value == b"8"
-                }),
+                b"8" => is_reject,
                 b"9" => true,
                 _ => false,
             };
             if !rejects {
                 continue;
             }
-            let id = value(tag::CL_ORD_ID).unwrap_or_default();
             let known = self.oms.session_no(session);
-            let known = known.and_then(|session| self.requests.find(session, id));
+            let known =
+                known.and_then(|session| self.requests.find(session, id.unwrap_or_default()));
             if let Some(request) = known {
                 let reason = *reason.get_or_insert_with(|| last_reason(&self.outbox));
-                let text = value(tag::TEXT).unwrap_or_default();
-                let text = String::from_utf8_lossy(text).into_owned();
+                let text = String::from_utf8_lossy(text.unwrap_or_default()).into_owned();
                 self.requests.reject(request, reason, text);
             }
         }

@@ -2,7 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::hash::{BuildHasher, BuildHasherDefault};
 
 use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
@@ -10,6 +9,7 @@ use siphasher::sip::SipHasher13;
 use super::answers::{AnswerKind, RejectedBy};
 use crate::values::ids::SessionNo;
 use crate::values::reason::Reason;
+use crate::values::slab::mixed;
 use crate::values::value::{Number, RequestKind, Text};
 
 /// Index of a request in the record.
@@ -86,6 +86,10 @@ pub(super) struct Rejection {
     pub text: String,
 }
 
+fn hash(session: SessionNo, id: &[u8]) -> u64 {
+    SipHasher13::new().hash(id) ^ mixed(session.place().into())
+}
+
 /// All requests of a record, by session and ClOrdID(11).
 #[derive(Debug, Default)]
 pub(super) struct Requests {
@@ -93,21 +97,16 @@ pub(super) struct Requests {
     places: HashTable<usize>,
     /// The requests that the trial rejects, in the order of the rejects.
     rejected: Vec<(RequestAt, Rejection)>,
-    hasher: BuildHasherDefault<SipHasher13>,
 }
 
 impl Requests {
-    fn hash(&self, session: SessionNo, id: &[u8]) -> u64 {
-        self.hasher.hash_one((session.place(), id))
-    }
-
     /// The last request with a ClOrdID(11).
     pub fn find(&self, session: SessionNo, id: &[u8]) -> Option<RequestAt> {
         let is_it = |at: &usize| {
             let known = &self.all[*at];
             known.session == session && known.id.bytes() == id
         };
-        let found = self.places.find(self.hash(session, id), is_it);
+        let found = self.places.find(hash(session, id), is_it);
         found.copied().map(RequestAt)
     }
 
@@ -116,16 +115,14 @@ impl Requests {
     pub fn add(&mut self, request: Recorded) -> RequestAt {
         let place = self.all.len();
         let (session, id) = (request.session, request.id.bytes());
-        let hash = self.hash(session, id);
-        let (all, hasher) = (&self.all, &self.hasher);
+        let (hashed, all) = (hash(session, id), &self.all);
         let is_it = |at: &usize| all[*at].session == session && all[*at].id.bytes() == id;
-        match self.places.find_mut(hash, is_it) {
+        match self.places.find_mut(hashed, is_it) {
             Some(known) if all[*known].day == request.day => {}
             Some(known) => *known = place,
             None => {
-                self.places.insert_unique(hash, place, |at| {
-                    hasher.hash_one((all[*at].session.place(), all[*at].id.bytes()))
-                });
+                let rehash = |at: &usize| hash(all[*at].session, all[*at].id.bytes());
+                self.places.insert_unique(hashed, place, rehash);
             }
         }
         self.all.push(request);
