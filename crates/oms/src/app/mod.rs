@@ -12,6 +12,7 @@ use core::fmt;
 
 use fixwire_protocol::{Decoder, Dictionary, Message, Mono, Now, Outbox, SessionId};
 use fixwire_text::Diagnostic;
+use fixwire_transform::convert::BuiltInConversions;
 
 use crate::decide::core::Core;
 use crate::decide::reload::SettingsSource;
@@ -190,6 +191,12 @@ impl Oms {
             day_finder: None,
             span: (0, DaySpan::default()),
         }
+    }
+
+    /// Uses conversion tables that were read already, before the OMS starts: reading them takes longer than the rest of
+    /// a start. Without this call the OMS reads the tables that it needs.
+    pub fn use_conversions(&mut self, tables: BuiltInConversions) {
+        self.core.converter.use_tables(tables);
     }
 
     /// State of the OMS.

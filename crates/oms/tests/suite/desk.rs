@@ -10,6 +10,7 @@ use fixwire_engine::protocol::{
 use fixwire_oms::history::{History, OrderRecall};
 use fixwire_oms::load::load;
 use fixwire_oms::{LeftMemory, Oms, OmsEvent, OmsSession, OmsState};
+use fixwire_transform::convert::BuiltInConversions;
 
 use crate::archive::{Kept, MemoryArchive};
 use crate::proof::{self, Recorder};
@@ -95,6 +96,19 @@ pub fn dictionary(version: Version) -> Arc<Dictionary> {
     dictionary
 }
 
+/// The conversion tables between these versions, which are read once: that takes ten times as long as a start.
+pub fn conversions(versions: &[Version]) -> BuiltInConversions {
+    static MADE: Mutex<Option<BuiltInConversions>> = Mutex::new(None);
+    let mut made = MADE.lock().unwrap();
+    let made = made.get_or_insert_default();
+    for from in versions {
+        for to in versions {
+            made.conversion(*from, *to);
+        }
+    }
+    made.clone()
+}
+
 fn oms(setup: &Setup, events: &Events) -> Oms {
     let mut open = |wanted: &str| {
         let file = setup.files.iter().find(|(name, _)| *name == wanted);
@@ -114,7 +128,10 @@ fn oms(setup: &Setup, events: &Events) -> Oms {
     let listener = Box::new(move |event: OmsEvent<'_>| {
         events.lock().unwrap().push(event.to_string());
     });
-    Oms::new(rules, sessions.collect(), 7, listener)
+    let mut oms = Oms::new(rules, sessions.collect(), 7, listener);
+    let versions: Vec<Version> = setup.sessions.iter().map(|(_, version)| *version).collect();
+    oms.use_conversions(conversions(&versions));
+    oms
 }
 
 impl Desk {

@@ -12,7 +12,7 @@ use fixwire_oms::{Oms, OmsSession, OmsState, Order, OrderState};
 
 pub use files::{Files, Slot};
 
-use crate::desk::dictionary;
+use crate::desk::{conversions, dictionary};
 
 mod files;
 mod record;
@@ -224,6 +224,8 @@ impl Floor {
             crate::canaries::plant();
             let mut oms = Oms::new(rules, sessions, 7, Box::new(|_| {}));
             oms.set_settings_source(Box::new(source.clone()));
+            let versions = [client, venue, BeginString::Fix44].map(version);
+            oms.use_conversions(conversions(&versions));
             oms
         };
         let mut floor = Self {

@@ -10,7 +10,7 @@ use fixwire_oms::load::load;
 use fixwire_oms::trial::{OmsTrial, TrialResult};
 use fixwire_oms::{OmsSession, OmsState};
 
-use crate::desk::{Desk, Input, Said, Setup, dictionary};
+use crate::desk::{Desk, Input, Said, Setup, conversions, dictionary};
 
 const CLIENT: usize = 0;
 const VENUE: usize = 1;
@@ -281,7 +281,9 @@ fn try_after(
         dictionary: dictionary(*version),
         ids: Vec::new(),
     });
-    let mut trial = OmsTrial::new(rules, sessions.collect(), opening, |_| {});
+    let mut trial = OmsTrial::new(rules, sessions.collect(), opening, |oms| {
+        oms.use_conversions(conversions(&versions));
+    });
     let mut decoder = Decoder::with_capacity(256);
     for row in record {
         let (msg_type, body) = (&row.msg_type, &row.body);

@@ -46,7 +46,7 @@ pub const TABLES: [(Version, Version, &str); 14] = tables! {
 
 /// Makes conversions from the built-in tables, and from custom tables that replace some of them. The conversions
 /// share dictionaries and tables.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct BuiltInConversions {
     dictionaries: Vec<(Version, Arc<Dictionary>)>,
     links: Vec<(Version, Version, Arc<TableLink>)>,

@@ -52,6 +52,8 @@ struct VersionPair {
 pub(crate) struct FieldConverter {
     /// The FIX sessions of the state.
     sessions: Table<SessionNo, Option<ConvertingSession>>,
+    /// The tables that were read so far.
+    tables: BuiltInConversions,
     pairs: Vec<VersionPair>,
     draft: Draft,
     decoder: Decoder,
@@ -65,6 +67,7 @@ impl Default for FieldConverter {
     fn default() -> Self {
         Self {
             sessions: Table::default(),
+            tables: BuiltInConversions::default(),
             pairs: Vec::new(),
             draft: Draft::default(),
             decoder: Decoder::with_capacity(0),
@@ -148,6 +151,11 @@ fn unit_len(
 }
 
 impl FieldConverter {
+    /// Uses tables that were read already.
+    pub(crate) fn use_tables(&mut self, tables: BuiltInConversions) {
+        self.tables = tables;
+    }
+
     /// Makes the conversions between the versions of clients and lines that do not exist yet, and takes the sessions
     /// of the state.
     pub(crate) fn prepare(
@@ -156,12 +164,11 @@ impl FieldConverter {
         pairs: impl Iterator<Item = ClientToLine>,
     ) {
         self.sessions = sessions;
-        let mut tables = BuiltInConversions::default();
         for ClientToLine { from, to } in pairs {
             if self.pairs.iter().any(|it| (it.from, it.to) == (from, to)) {
                 continue;
             }
-            let Some(conversion) = tables.conversion(from, to) else {
+            let Some(conversion) = self.tables.conversion(from, to) else {
                 continue;
             };
             self.pairs.push(VersionPair {
@@ -229,6 +236,7 @@ impl FieldConverter {
         }
         let Self {
             sessions,
+            tables: _,
             pairs,
             draft,
             decoder,
