@@ -8,7 +8,7 @@ use crate::desk::{Desk, Input, Said, Setup, dictionary};
 
 const CLIENT: usize = 0;
 const VENUE: usize = 1;
-const COPY: usize = 2;
+pub const COPY: usize = 2;
 
 const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];
 
@@ -42,7 +42,7 @@ fn desk(client: Version, copy: Version) -> Desk {
     desk_with(client, copy, "")
 }
 
-fn desk_with(client: Version, copy: Version, group: &str) -> Desk {
+pub fn desk_with(client: Version, copy: Version, group: &str) -> Desk {
     let Setup {
         settings, files, ..
     } = setup(client, "report_numbers = true", group);
@@ -60,14 +60,14 @@ fn desk_with(client: Version, copy: Version, group: &str) -> Desk {
     desk
 }
 
-fn body(said: &Said) -> String {
+pub fn body(said: &Said) -> String {
     let fields = said.fields.iter();
     fields
         .map(|(tag, value)| format!("{tag}={value}|"))
         .collect()
 }
 
-fn report(said: &[Said], to: usize) -> &Said {
+pub fn report(said: &[Said], to: usize) -> &Said {
     let mut all = said.iter().filter(|it| it.to == to && it.msg_type == "8");
     let report = all.next().expect("a report");
     assert!(all.next().is_none(), "one report");
