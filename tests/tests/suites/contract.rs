@@ -24,7 +24,7 @@ use desk::{Answer, CLIENT, COPY, Desk, Sent, Spoken, VENUE, rules, spoken};
 use node::{Node, nodes};
 use page::{Class, Page, REQUESTS};
 use reading::{Key, Named, Outcome, Way, is_passed_back};
-use tables::converted;
+use tables::{ConvertedText, converted, converted_report};
 
 const ORDER: &str = "21=1|55=XYZ|54=1|38=10|40=2|44=100|60=20261122-08:00:00|";
 /// Tags that frame a message.
@@ -765,6 +765,7 @@ struct Reports<'a> {
     counts: BTreeMap<Tag, u64>,
     faults: Vec<String>,
     passed: usize,
+    converted: usize,
 }
 
 const BIG: u32 = 100_000;
@@ -795,6 +796,7 @@ impl<'a> Reports<'a> {
             counts: BTreeMap::new(),
             faults: Vec::new(),
             passed: 0,
+            converted: 0,
         };
         // It acknowledges the order too.
         reports.fill("", "");
@@ -808,17 +810,21 @@ impl<'a> Reports<'a> {
     /// The venue fills one more of the order, with fields of the header and the body.
     fn fill(&mut self, header: &str, fields: &str) -> Answer {
         self.filled += 1;
+        let base = self.base();
+        self.desk
+            .hears(VENUE, &format!("35=8|{header}{base}{fields}"))
+    }
+
+    /// The last fill.
+    fn base(&self) -> String {
         let (filled, left, order) = (self.filled, BIG - self.filled, &self.order);
         let kind = match self.venue.dictionary.version() {
             "FIX.4.2" => "20=0|150=1",
             _ => "150=F",
         };
-        self.desk.hears(
-            VENUE,
-            &format!(
-                "35=8|{header}37=V1|11={order}|17=F{filled}|{kind}|39=1|55=XYZ|54=1|38={BIG}|14={filled}|151={left}|\
-                 6=100|32=1|31=100|{fields}"
-            ),
+        format!(
+            "37=V1|11={order}|17=F{filled}|{kind}|39=1|55=XYZ|54=1|38={BIG}|14={filled}|151={left}|\
+             6=100|32=1|31=100|"
         )
     }
 
@@ -834,9 +840,9 @@ impl<'a> Reports<'a> {
         self.desk.hears(VENUE, &reject)
     }
 
-    fn count(&mut self, node: &Node, times: u64) {
+    fn count(&mut self, tag: Tag, times: u64) {
         if times > 0 {
-            *self.counts.entry(node.tag).or_default() += times;
+            *self.counts.entry(tag).or_default() += times;
         }
     }
 
@@ -851,21 +857,39 @@ impl<'a> Reports<'a> {
         let venue = &self.venue.dictionary;
         let receivers = self.receivers;
         for (at, to) in [CLIENT, COPY].into_iter().enumerate() {
-            let (mut header, mut body) = (String::new(), String::new());
+            let (mut header, mut body, mut moved) = (String::new(), String::new(), String::new());
             let receiver = &*receivers[at].dictionary;
             for node in node {
+                let is_of_table = |it: &&Node| self.page.report("8", it.tag) == Some(Class::Passed);
+                let is_converted = node.all().iter().all(is_of_table);
                 if is_passed_back(self.page, node, (venue, receiver)) {
                     match receiver.header().member(node.tag) {
                         Some(_) => header += &node.text(),
                         None => body += &node.text(),
                     }
                     self.passed += 1;
+                } else if is_converted && !CUSTOM.contains(&node.tag) {
+                    moved += &node.text();
                 } else {
                     for node in node.all() {
                         let class = self.page.report("8", node.tag);
-                        self.count(node, u64::from(class == Some(Class::Passed)));
+                        self.count(node.tag, u64::from(class == Some(Class::Passed)));
                     }
                 }
+            }
+            if !moved.is_empty() {
+                let base = self.base();
+                let made = converted_report(self.page, self.venue, receivers[at], &base, &moved);
+                let left = match made {
+                    Some(made) => {
+                        self.converted += usize::from(made.fields != ConvertedText::default());
+                        header += &made.fields.header;
+                        body += &made.fields.body;
+                        made.left
+                    }
+                    None => node.iter().flat_map(Node::all).map(|it| it.tag).collect(),
+                };
+                left.into_iter().for_each(|tag| self.count(tag, 1));
             }
             let mut reports = answer
                 .sent
@@ -888,7 +912,7 @@ impl<'a> Reports<'a> {
         for node in node.iter().flat_map(Node::all) {
             let class = self.page.report("8", node.tag);
             let is_left = matches!(class, None | Some(Class::NotPassed));
-            self.count(node, u64::from(is_left));
+            self.count(node.tag, u64::from(is_left));
         }
     }
 
@@ -918,7 +942,7 @@ impl<'a> Reports<'a> {
                 self.page.report("9", node.tag),
                 None | Some(Class::NotPassed)
             );
-            self.count(node, u64::from(is_left));
+            self.count(node.tag, u64::from(is_left));
         }
     }
 
@@ -962,7 +986,7 @@ impl<'a> Reports<'a> {
         }
     }
 
-    fn end(mut self, name: &str, faults: &mut Vec<String>) -> usize {
+    fn end(mut self, name: &str, faults: &mut Vec<String>) -> [usize; 2] {
         let counts = self.counts.iter();
         let counts: Vec<String> = counts
             .map(|(tag, count)| format!("{tag}: {count}"))
@@ -979,14 +1003,14 @@ impl<'a> Reports<'a> {
                 .into_iter()
                 .map(|fault| format!("{name}: {fault}")),
         );
-        self.passed
+        [self.passed, self.converted]
     }
 }
 
 #[test]
 fn each_field_of_a_report_reaches_client_and_drop_copy_as_the_page_says() {
     let page = Page::read();
-    let (mut faults, mut passed) = (Vec::new(), 0);
+    let (mut faults, mut passed, mut converted) = (Vec::new(), 0, 0);
     for venue in spoken() {
         for (at, client) in spoken().iter().enumerate() {
             // The drop copy has another dictionary than the client.
@@ -994,12 +1018,15 @@ fn each_field_of_a_report_reaches_client_and_drop_copy_as_the_page_says() {
             let mut reports = Reports::new(&page, venue, [client, copy]);
             reports.all();
             let name = format!("{} to {} and {}", venue.name, client.name, copy.name);
-            passed += reports.end(&name, &mut faults);
+            let [unchanged, others] = reports.end(&name, &mut faults);
+            passed += unchanged;
+            converted += others;
         }
     }
     none(&faults);
-    println!("{passed} fields were passed on");
+    println!("{passed} fields were passed on, {converted} converted");
     assert!(passed > 1000, "{passed}");
+    assert!(converted > 100, "{converted}");
 }
 
 #[test]

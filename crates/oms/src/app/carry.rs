@@ -22,7 +22,7 @@ use crate::state::orders::Order;
 use crate::state::tag_counts::ContractOf;
 use crate::values::fields::carried::{CarriedFields, SentBecause, each_field, group_len, splits};
 use crate::values::fields::contract::{Passage, Treatment};
-use crate::values::fields::conversion::{CarryingRequest, ClientToLine, ConvertingSession};
+use crate::values::fields::conversion::{CarryingRequest, ConvertingSession, VersionChange};
 use crate::values::fields::field_table::{DISPLAYED, request_bit};
 use crate::values::fields::{LostBecause, LostField, QUOTE_MAX, RefusedField, check_taken};
 use crate::values::ids::{SessionNo, Table};
@@ -110,9 +110,9 @@ impl Oms {
         }
         let pairs = lines.iter().flat_map(|line| {
             let others = others.iter().filter(move |it| *it != line);
-            others.map(|other| ClientToLine {
-                from: *other,
-                to: *line,
+            others.flat_map(|other| {
+                let [request, report] = [(*other, *line), (*line, *other)];
+                [request, report].map(|(from, to)| VersionChange { from, to })
             })
         });
         self.core.converter.prepare(all, pairs);

@@ -17,7 +17,7 @@ use crate::fix::clients::{self, Client};
 use crate::fix::lines::{self, LeftOut, VenueLine};
 use crate::fix::names::{MissingTags, NamingLine, VenueNameIndex};
 use crate::fix::reports;
-use crate::fix::venue_fields::VenueFields;
+use crate::fix::venue_fields::{ReportReader, VenueFields};
 use crate::state::OmsState;
 use crate::state::event::{
     BreakEvent, CopyEvent, DayEvent, InquiryEvent, LifecycleEvent, LimitEvent, LineEvent,
@@ -47,7 +47,7 @@ pub(super) struct Links {
     pub whose: Table<SessionNo, [Vec<Tag>; 2]>,
     /// By line: the fields that requests to it do not have.
     pub left_out: Table<SessionNo, LeftOut>,
-    /// Converts the carried fields of requests to lines of other FIX versions.
+    /// Converts the carried fields of requests to lines of other FIX versions, and the fields of venues' reports.
     pub converter: FieldConverter,
     /// The converted fields of the requests that are being sent.
     pub converted: ConvertedFields,
@@ -113,7 +113,7 @@ pub(super) struct VenueWords<'a> {
     pub sessions: &'a [OmsSession],
     /// Buffer in which a body is written.
     pub body: &'a mut Vec<u8>,
-    /// Counts the fields that the receiver's dictionary has no place for.
+    /// Counts the fields that a receiver cannot get.
     pub dropped: &'a mut TagCounts,
 }
 
@@ -123,7 +123,14 @@ static NONE_MISSING: MissingTags = MissingTags([const { Vec::new() }; 5]);
 impl VenueWords<'_> {
     /// Adds the fields to the reports of an event, from entry `from` of the outbox on.
     #[cold]
-    fn add(&mut self, event: &OrderEvent<'_>, before: &Before, from: usize, outbox: &mut Outbox) {
+    fn add(
+        &mut self,
+        event: &OrderEvent<'_>,
+        before: &Before,
+        from: usize,
+        converter: &mut FieldConverter,
+        outbox: &mut Outbox,
+    ) {
         if !self.fields.is_of(event, before) {
             return;
         }
@@ -136,7 +143,12 @@ impl VenueWords<'_> {
         let without_room = outbox.rewrite(from, body, |entry, old, new| {
             let session = sessions.get(entry.session.0 as usize);
             if let Some(session) = session.filter(|_| entry.msg_type() == b"8") {
-                fields.write(event, &session.dictionary, old, new, |tag| dropped.add(tag));
+                let receiver = ReportReader {
+                    version: session.version,
+                    dictionary: &session.dictionary,
+                };
+                let left = |tag| dropped.add(tag);
+                fields.write(event, receiver, old, converter, new, left);
             }
         });
         for _ in 0..without_room {
@@ -438,7 +450,8 @@ impl Out<'_> {
         let written = self.outbox.entries().len();
         self.report_in_english(state, event);
         if let Some(venue) = &mut self.venue {
-            venue.add(event, self.before, written, self.outbox);
+            let converter = &mut self.links.converter;
+            venue.add(event, self.before, written, converter, self.outbox);
         }
         if let Some(languages) = &mut self.languages {
             languages.translate(written, self.outbox);

@@ -182,6 +182,7 @@ impl Oms {
                     dictionary: Arc::clone(&self.sessions[from.0 as usize].dictionary),
                     dictionaries: self.dictionaries.clone(),
                     exec_id_lines: self.exec_id_lines.clone(),
+                    converter: self.links.converter.another(),
                     securities: Arc::clone(&self.rules().securities),
                     filter: asked.filter,
                 },

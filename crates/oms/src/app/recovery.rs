@@ -28,13 +28,14 @@ use crate::fix::clients::{self, Client};
 use crate::fix::names::{symbol_by_id, symbol_of, write_with_symbol};
 use crate::fix::report_requests::ReportFilter;
 use crate::fix::reports;
-use crate::fix::venue_fields::VenueFields;
+use crate::fix::venue_fields::{ReportReader, VenueFields};
 use crate::state::OmsState;
 use crate::state::event::{
     ConditionEvent, LifecycleEvent, OrderEvent, ParentEvent, RejectedEvent, RequestEvent,
     SpreadEvent, timed_event,
 };
 use crate::state::orders::Order;
+use crate::values::fields::conversion::FieldConverter;
 use crate::values::ids::SessionNo;
 use crate::values::rules::{SecurityIndex, UserRule, matches};
 use crate::values::value::Number;
@@ -159,6 +160,8 @@ pub struct ReportRequest {
     pub(crate) dictionaries: Vec<Arc<Dictionary>>,
     /// Lines whose ExecID(17) the receiver gets.
     pub(crate) exec_id_lines: Vec<SessionNo>,
+    /// Converts the fields of venues' reports.
+    pub(crate) converter: FieldConverter,
     /// The index that finds symbols by identifier.
     pub(crate) securities: Arc<SecurityIndex>,
     pub(crate) filter: ReportFilter,
@@ -412,10 +415,14 @@ impl ReportReplay {
         if let Some(venue) = VenueFields::of(&message, &self.state, lines, dictionaries)
             && venue.is_of(event, &self.before)
         {
-            let dictionary = &self.request.dictionary;
+            let receiver = ReportReader {
+                version: client.version,
+                dictionary: &self.request.dictionary,
+            };
+            let converter = &mut self.request.converter;
             self.outbox.rewrite(0, &mut self.body, |entry, old, new| {
                 if entry.msg_type() == b"8" {
-                    venue.write(event, dictionary, old, new, |_| {});
+                    venue.write(event, receiver, old, converter, new, |_| {});
                 }
             });
         }

@@ -178,6 +178,7 @@ impl Oms {
                 dictionary: _,    // Settings.
                 dictionaries: _,  // Settings.
                 exec_id_lines: _, // Settings.
+                converter: _,     // Settings.
                 securities: _,    // Settings.
                 filter,
             } = request;

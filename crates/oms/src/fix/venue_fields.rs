@@ -1,4 +1,4 @@
-//! Fields of a venue's report that the client and drop copies get unchanged.
+//! Fields of a venue's report that the client and drop copies get: unchanged, or converted for another FIX version.
 //!
 //! When the OMS first writes a report, it takes these fields from the venue's message. When it makes the report again,
 //! it takes them from the journal, which keeps each message with its notes.
@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::decode::DATA_PAIRS;
+use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::value::uint;
 use fixwire_protocol::{Dictionary, Message, SOH, Tag, tag};
 use siphasher::sip::SipHasher13;
@@ -18,6 +19,8 @@ use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent, SpreadEvent};
 use crate::state::orders::venue_names::NAME_TAGS;
 use crate::values::fields::carried::{allows, each_field, group_len, has_member};
+use crate::values::fields::conversion::FieldConverter;
+use crate::values::fields::conversion::reports::{MadeReportField, ReportConversion};
 use crate::values::fields::field_table::{goes_to_client, report_bit};
 use crate::values::ids::SessionNo;
 use crate::values::value::Number;
@@ -26,13 +29,22 @@ use crate::values::venue_id::VenueId;
 /// Maximum size of these fields in a report, in bytes.
 const MOST: usize = 1 << 10;
 
-/// An ExecutionReport(8) of a venue with fields that the client and drop copies get unchanged.
+/// The session that gets a report.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReportReader<'a> {
+    pub version: Version,
+    pub dictionary: &'a Dictionary,
+}
+
+/// An ExecutionReport(8) of a venue with fields that the client and drop copies get.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VenueFields<'a> {
     message: &'a Message<'a>,
     /// The dictionaries of all sessions, each once.
     dictionaries: &'a [Arc<Dictionary>],
     order: Number,
+    /// The session on which the venue reports on the order.
+    line: Option<SessionNo>,
     /// Whether the report is about a leg of the order's spread.
     is_leg: bool,
     /// The tags of the fields that name the account at the venue; 0 for none. Clients do not get these fields.
@@ -87,6 +99,7 @@ impl<'a> VenueFields<'a> {
             message,
             dictionaries,
             order: id.order,
+            line,
             is_leg,
             account_tags,
             kind,
@@ -151,33 +164,31 @@ impl<'a> VenueFields<'a> {
         fields.filter(|tag| goes_to_client(*tag, report_bit(b"8")))
     }
 
-    /// Writes a report with these fields into `new`, if the receiver's dictionary has them, and passes the tags of the
-    /// other fields to `left`. If the dictionary has none of the fields, `new` stays empty.
+    /// Writes a report with these fields into `new`, if the receiver's dictionary has them or `converter` converts them,
+    /// and passes the tags of the other fields to `left`. If the receiver gets none of the fields, `new` stays empty.
     pub(crate) fn write(
         &self,
         event: &OrderEvent<'_>,
-        receiver: &Dictionary,
+        receiver: ReportReader<'_>,
         report: &[u8],
+        converter: &mut FieldConverter,
         new: &mut Vec<u8>,
         mut left: impl FnMut(Tag),
     ) {
         // The child's own report has the ExecID(17), so the parent's report does not get it.
         let is_passed = self.is_passed && !matches!(event, OrderEvent::Parent(_));
         if let Some(id) = self.message.get(tag::EXEC_ID).filter(|_| is_passed) {
-            for field in each_field(report) {
-                match field.tag {
-                    tag::EXEC_ID => {
-                        new.extend_from_slice(b"17=");
-                        new.extend_from_slice(id);
-                        new.push(SOH);
-                    }
-                    _ => new.extend_from_slice(field.bytes),
-                }
-            }
+            put_exec_id(report, id, new);
         }
+        let mut new = NewReport {
+            report,
+            body: new,
+            front: 0,
+        };
         let bit = report_bit(b"8");
         let fields = self.message.fields();
-        let (mut at, mut front) = (0, 0);
+        let mut conversion = converter.report(self.line, receiver.version);
+        let mut at = 0;
         while let Some(field) = fields.get(at) {
             let start = at;
             at += 1;
@@ -188,53 +199,85 @@ impl<'a> VenueFields<'a> {
             {
                 continue;
             }
-            let header = receiver.header().member(field.tag);
-            let member = receiver.message(b"8").and_then(|it| it.member(field.tag));
-            let len = header.or(member).and_then(|member| match &member.group {
-                Some(def) => group_len(def, self.message, &fields[start..]).ok(),
-                None => self.single_len(start),
-            });
-            let fit = len.filter(|len| {
-                let mut all = fields[start..start + len].iter();
-                let room = MOST + report.len() - new.len().max(report.len());
-                all.all(|field| {
-                    let def = receiver.field(field.tag);
-                    goes_to_client(field.tag, bit)
-                        && def.is_some_and(|def| allows(def, self.message.value(*field)))
-                }) && self.message.raw(start..start + len).len() <= room
-                    && !has(new, field.tag)
-                    && !self.goes_on(field.tag, start + len)
-            });
-            let Some(len) = fit else {
-                left(field.tag);
-                continue;
-            };
-            if new.is_empty() {
-                new.extend_from_slice(report);
-            }
-            at = start + len;
-            let raw = self.message.raw(start..at);
-            if header.is_some() {
-                new.splice(front..front, raw.iter().copied());
-                front += raw.len();
+            if let Some(len) = self.fit(start, receiver.dictionary, &new) {
+                at = start + len;
+                let is_header = receiver.dictionary.header().member(field.tag).is_some();
+                new.put(self.message.raw(start..at), is_header);
+            } else if let Some(conversion) = &mut conversion
+                && let Some(len) = self.convert(start, conversion)
+            {
+                at = start + len;
             } else {
-                new.extend_from_slice(raw);
+                left(field.tag);
             }
         }
-        let member = receiver
-            .message(b"8")
-            .and_then(|it| it.member(tag::SECONDARY_EXEC_ID));
+        if let Some(conversion) = conversion {
+            let write = |made: MadeReportField<'_>| self.put_made(made, &mut new);
+            conversion.finish(side_of(report), receiver.dictionary, write, left);
+        }
+        let message = receiver.dictionary.message(b"8");
+        let member = message.and_then(|it| it.member(tag::SECONDARY_EXEC_ID));
         if let Some(exec_id) = self.exec_id.filter(|_| !is_passed)
             && member.is_some()
-            && !has(new, tag::SECONDARY_EXEC_ID)
+            && !has(new.body, tag::SECONDARY_EXEC_ID)
         {
-            if new.is_empty() {
-                new.extend_from_slice(report);
-            }
-            new.extend_from_slice(b"527=");
-            new.extend_from_slice(exec_id);
-            new.push(SOH);
+            new.put(b"527=", false);
+            new.body.extend_from_slice(exec_id);
+            new.body.push(SOH);
         }
+    }
+
+    /// Number of fields of a field with its group, if the receiver gets it as it is.
+    fn fit(&self, start: usize, receiver: &Dictionary, new: &NewReport<'_>) -> Option<usize> {
+        let fields = self.message.fields();
+        let tag = fields[start].tag;
+        let header = receiver.header().member(tag);
+        let member = header.or_else(|| receiver.message(b"8")?.member(tag))?;
+        let len = match &member.group {
+            Some(def) => group_len(def, self.message, &fields[start..]).ok()?,
+            None => self.single_len(start)?,
+        };
+        let bit = report_bit(b"8");
+        let mut all = fields[start..start + len].iter();
+        let is_fit = all.all(|field| {
+            let def = receiver.field(field.tag);
+            goes_to_client(field.tag, bit)
+                && def.is_some_and(|def| allows(def, self.message.value(*field)))
+        }) && self.message.raw(start..start + len).len() <= new.room()
+            && !has(new.body, tag)
+            && !self.goes_on(tag, start + len);
+        is_fit.then_some(len)
+    }
+
+    /// Adds a field with its group to those that are converted. Returns the number of fields added; `None` if the venue's
+    /// dictionary does not have the field, or its group in this form.
+    fn convert(&self, start: usize, conversion: &mut ReportConversion<'_>) -> Option<usize> {
+        let fields = self.message.fields();
+        let (tag, venue) = (fields[start].tag, conversion.venue);
+        let header = venue.header().member(tag);
+        let member = header.or_else(|| venue.message(b"8")?.member(tag))?;
+        let len = match &member.group {
+            Some(def) => group_len(def, self.message, &fields[start..]).ok()?,
+            None => self.single_len(start)?,
+        };
+        let bit = report_bit(b"8");
+        let mut all = fields[start..start + len].iter();
+        let is_passed = all.all(|field| goes_to_client(field.tag, bit));
+        let raw = self.message.raw(start..start + len);
+        (is_passed && conversion.add(tag, raw)).then_some(len)
+    }
+
+    /// Adds a converted field to a report, unless the OMS writes the field itself. Returns false if the report has no
+    /// room for it, or has it already.
+    fn put_made(&self, made: MadeReportField<'_>, new: &mut NewReport<'_>) -> bool {
+        if self.is_said(new.report, made.tag) || self.account_tags.contains(&made.tag) {
+            return true;
+        }
+        let is_fit = made.bytes.len() <= new.room() && !has(new.body, made.tag);
+        if is_fit {
+            new.put(made.bytes, made.is_header);
+        }
+        is_fit
     }
 
     /// Whether a report already has a field, or has a Text(58) of the OMS whose encoded form would be this field.
@@ -260,6 +303,57 @@ impl<'a> VenueFields<'a> {
         let len = uint(self.message.value(fields[at])).ok()?;
         (self.message.value(*data).len() as u64 == len).then_some(2)
     }
+}
+
+/// A report to which fields of a venue are added.
+struct NewReport<'a> {
+    /// The report without them.
+    report: &'a [u8],
+    /// The report with them; empty until the first one.
+    body: &'a mut Vec<u8>,
+    /// Where the next field of the header is written.
+    front: usize,
+}
+
+impl NewReport<'_> {
+    /// Number of bytes that may still be added.
+    fn room(&self) -> usize {
+        MOST + self.report.len() - self.body.len().max(self.report.len())
+    }
+
+    fn put(&mut self, field: &[u8], is_header: bool) {
+        if self.body.is_empty() {
+            self.body.extend_from_slice(self.report);
+        }
+        if is_header {
+            let bytes = field.iter().copied();
+            self.body.splice(self.front..self.front, bytes);
+            self.front += field.len();
+        } else {
+            self.body.extend_from_slice(field);
+        }
+    }
+}
+
+/// Writes a report with another ExecID(17).
+fn put_exec_id(report: &[u8], id: &[u8], new: &mut Vec<u8>) {
+    for field in each_field(report) {
+        match field.tag {
+            tag::EXEC_ID => {
+                new.extend_from_slice(b"17=");
+                new.extend_from_slice(id);
+                new.push(SOH);
+            }
+            _ => new.extend_from_slice(field.bytes),
+        }
+    }
+}
+
+/// Side(54) of a report.
+fn side_of(report: &[u8]) -> u8 {
+    let side = each_field(report).find(|field| field.tag == tag::SIDE);
+    side.and_then(|field| field.value.first().copied())
+        .unwrap_or(b'1')
 }
 
 /// Whether a body has a field with this tag.

@@ -13,6 +13,7 @@ mod carried;
 mod conversion;
 mod quotes;
 mod replaces;
+mod reports;
 mod settings;
 mod shown;
 mod starts;

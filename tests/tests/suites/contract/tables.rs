@@ -1,4 +1,4 @@
-//! What the conversion tables of the gateway make of fields of a request.
+//! What the conversion tables of the gateway make of fields of a request, and of a venue's report.
 
 use std::sync::{Mutex, OnceLock};
 
@@ -102,6 +102,81 @@ pub fn converted(
             *to += &format!("{tag}={value}|");
         }
         at += len;
+    }
+    Some(converted)
+}
+
+/// What a receiver gets of fields of a venue's report, and the tags of those that are counted.
+#[derive(Debug, Default, Eq, PartialEq)]
+pub struct ConvertedReport {
+    pub fields: ConvertedText,
+    pub left: Vec<Tag>,
+}
+
+/// Converts fields beside a report that has them not; `None` when both have the same version, and when the report can
+/// only be converted to one of another side.
+pub fn converted_report(
+    page: &Page,
+    venue: &Spoken,
+    receiver: &Spoken,
+    base: &str,
+    fields: &str,
+) -> Option<ConvertedReport> {
+    let mut conversion = conversion(venue.version, receiver.version)?;
+    let mut losses = conversion.losses();
+    let mut draft = Draft::default();
+    draft.begin(b"8");
+    let all = format!("{base}{fields}").replace("a|c", "a\x02c");
+    for field in all.split_terminator('|') {
+        let (tag, value) = field.split_once('=')?;
+        draft.push(tag.parse().ok()?, value.replace('\x02', "\x01").as_bytes());
+    }
+    conversion.convert(&mut draft, &mut losses).ok()?;
+    // What the OMS writes itself, whatever the table makes of it.
+    let own = |tag: Tag| page.report("8", tag) != Some(Class::Passed);
+    let mut converted = ConvertedReport::default();
+    for (tag, count) in losses.iter().filter(|(tag, _)| !own(*tag)) {
+        converted.left.extend((0..count).map(|_| tag));
+    }
+    let result = text(&mut draft);
+    let side = |of: &str| {
+        of.split('|')
+            .find(|it| it.starts_with("54="))
+            .map(str::to_owned)
+    };
+    let has =
+        |(tag, value): &(Tag, String)| *tag == 54 && Some(format!("54={value}")) == side(base);
+    if !result.iter().any(has) {
+        return None;
+    }
+    let dictionary = &receiver.dictionary;
+    let message = dictionary.message(b"8")?;
+    let mut at = 0;
+    while let Some((tag, _)) = result.get(at) {
+        if own(*tag) {
+            at += 1;
+            continue;
+        }
+        let is_header = dictionary.header().member(*tag).is_some();
+        let group = dictionary.group(b"8", *tag);
+        let len = group.map_or(1, |group| 1 + entries(group, &result[at + 1..]));
+        let all = &result[at..at + len];
+        at += len;
+        let is_known = is_header || message.member(*tag).is_some();
+        let is_taken = |(tag, value): &(Tag, String)| {
+            page.report("8", *tag) == Some(Class::Passed) && is_allowed(dictionary, *tag, value)
+        };
+        if !is_known || !all.iter().all(is_taken) {
+            converted.left.extend(all.iter().map(|(tag, _)| *tag));
+            continue;
+        }
+        let to = match is_header {
+            true => &mut converted.fields.header,
+            false => &mut converted.fields.body,
+        };
+        for (tag, value) in all {
+            *to += &format!("{tag}={value}|");
+        }
     }
     Some(converted)
 }

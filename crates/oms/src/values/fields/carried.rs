@@ -128,14 +128,17 @@ pub(crate) fn has_member(group: &GroupDef, tag: Tag) -> bool {
     members.any(|it| it.tag == tag || it.group.as_ref().is_some_and(|it| has_member(it, tag)))
 }
 
-/// Whether a dictionary allows a field to have this value.
+/// Whether a dictionary allows a field to have this value. A value that it lists may have another form than the type:
+/// MiscFeeType(139) of FIX 4.4 is a character, and may be 10.
 pub(crate) fn allows(def: &FieldDef, value: &[u8]) -> bool {
     let mut values = value.split(|byte| *byte == b' ');
     let is_listed = match def.kind.is_multiple() {
         true => values.all(|value| def.allows(value)),
         false => def.allows(value),
     };
-    !value.is_empty() && is_listed && def.kind.accepts(value)
+    let mut known = def.values.iter();
+    let is_known = known.any(|known| known.value.as_bytes() == value);
+    !value.is_empty() && (is_known || (is_listed && def.kind.accepts(value)))
 }
 
 /// Checks a field of a message, or a NumInGroup field with its group, against the dictionaries of its client and of a

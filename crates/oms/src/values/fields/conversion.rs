@@ -1,4 +1,5 @@
-//! Converts the fields that a request carries, where the client and the line have different FIX versions.
+//! Converts the fields that a request carries, where the client and the line have different FIX versions; `reports`
+//! converts the fields of venues' reports.
 //!
 //! A field that both dictionaries define alike is passed on unchanged, and so is a field that a contract names. The
 //! conversion tables of `fixwire-transform` convert all other fields together.
@@ -17,6 +18,8 @@ use super::field_table::{request_bit, request_treatment};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::value::Side;
 
+pub(crate) mod reports;
+
 /// Maximum number of fields of a converted message.
 const FIELDS: usize = 256;
 /// Maximum length of the values of a converted message for which memory is set aside, in bytes.
@@ -31,9 +34,9 @@ pub(crate) struct ConvertingSession {
     pub contract: Contract,
 }
 
-/// The FIX versions of a client and of a line.
+/// The FIX versions of a sender and of a receiver.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ClientToLine {
+pub(crate) struct VersionChange {
     pub from: Version,
     pub to: Version,
 }
@@ -156,15 +159,15 @@ impl FieldConverter {
         self.tables = tables;
     }
 
-    /// Makes the conversions between the versions of clients and lines that do not exist yet, and takes the sessions
-    /// of the state.
+    /// Makes the conversions between the versions of senders and receivers that do not exist yet, and takes the
+    /// sessions of the state.
     pub(crate) fn prepare(
         &mut self,
         sessions: Table<SessionNo, Option<ConvertingSession>>,
-        pairs: impl Iterator<Item = ClientToLine>,
+        pairs: impl Iterator<Item = VersionChange>,
     ) {
         self.sessions = sessions;
-        for ClientToLine { from, to } in pairs {
+        for VersionChange { from, to } in pairs {
             if self.pairs.iter().any(|it| (it.from, it.to) == (from, to)) {
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use fixwire_engine::protocol::Tag;
 use fixwire_engine::protocol::dictionary::{Dictionary, Member, Version};
-use fixwire_oms::field_table::{FieldClass, request_bit, request_field};
+use fixwire_oms::field_table::{FieldClass, report_bit, report_field, request_bit, request_field};
 use fixwire_transform::Draft;
 use fixwire_transform::convert::Conversion;
 
@@ -10,7 +10,7 @@ use super::carried::{is_passed, sent, text};
 use super::{CLIENT, ORDER, VENUE, base, open, setup};
 use crate::desk::{Desk, Input, dictionary};
 
-const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];
+pub(super) const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];
 
 fn desk_between(from: Version, to: Version, user: &str, group: &str) -> Desk {
     let mut setup = setup(from, user, group);
@@ -27,16 +27,27 @@ fn pairs() -> impl Iterator<Item = (Version, Version)> {
     all.filter(|(from, to)| from != to)
 }
 
+/// Whether the table passes on a field of a request, or of a report.
+fn is_of_table(tag: Tag, msg_type: &str) -> bool {
+    let row = match msg_type {
+        "8" => report_field(tag, report_bit(b"8")),
+        _ => request_field(tag, request_bit(msg_type.as_bytes())),
+    };
+    match row {
+        Some(row) => row.class == FieldClass::Passed,
+        None => msg_type != "8",
+    }
+}
+
 /// The fields of a message of the OMS, without those that it writes itself.
-fn passed(body: &str, dictionary: &Dictionary, msg_type: &str) -> Vec<String> {
+pub(super) fn passed(body: &str, dictionary: &Dictionary, msg_type: &str) -> Vec<String> {
     // A member of a group stands after the field that counts the group.
     let mut group: Option<Vec<Tag>> = None;
     let mut all = Vec::new();
     for field in body.split_terminator('|') {
         let tag: Tag = field.split('=').next().unwrap().parse().unwrap();
         let is_member = group.as_ref().is_some_and(|tags| tags.contains(&tag));
-        let row = request_field(tag, request_bit(msg_type.as_bytes()));
-        let is_passed = row.is_none_or(|row| row.class == FieldClass::Passed);
+        let is_passed = is_of_table(tag, msg_type);
         if !is_member {
             group = dictionary
                 .group(msg_type.as_bytes(), tag)
@@ -49,7 +60,7 @@ fn passed(body: &str, dictionary: &Dictionary, msg_type: &str) -> Vec<String> {
     all
 }
 
-fn members(of: &[Member]) -> Vec<Tag> {
+pub(super) fn members(of: &[Member]) -> Vec<Tag> {
     let nested = |it: &Member| it.group.as_ref().map(|it| members(it.members()));
     let all = of.iter();
     all.flat_map(|it| [vec![it.tag], nested(it).unwrap_or_default()].concat())
@@ -57,7 +68,7 @@ fn members(of: &[Member]) -> Vec<Tag> {
 }
 
 /// The fields, each with the members of its group.
-fn units(fields: &[String], dictionary: &Dictionary, msg_type: &str) -> Vec<String> {
+pub(super) fn units(fields: &[String], dictionary: &Dictionary, msg_type: &str) -> Vec<String> {
     let mut group: Vec<Tag> = Vec::new();
     let mut all: Vec<String> = Vec::new();
     for field in fields {
@@ -74,8 +85,8 @@ fn units(fields: &[String], dictionary: &Dictionary, msg_type: &str) -> Vec<Stri
     all
 }
 
-/// What the gateway makes of a request; the fields that it loses.
-fn gateway(
+/// What the gateway makes of a message; the fields that it loses.
+pub(super) fn gateway(
     conversion: &mut Conversion,
     msg_type: &str,
     body: &str,
