@@ -82,7 +82,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
                 oms::day::check(&source, &settings, oms.rules(), config.durability)?;
                 oms::database::check(&source, &settings, oms.rules(), config.durability)?;
                 ledger = oms.ledger();
-                (oms::shown(oms.rules()), oms.route_warnings())
+                (oms::shown(&oms), oms.route_warnings())
             }
         };
         let exchange = match settings.exchange.is_empty() {

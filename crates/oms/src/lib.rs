@@ -28,7 +28,7 @@ pub mod trial;
 mod values;
 
 pub use app::recovery;
-pub use app::{Oms, OmsSession};
+pub use app::{LeftOutFields, LeftOutOf, Oms, OmsSession};
 pub use decide::core::{Change, Core, NewOrder, Sink};
 pub use decide::inquiries::NewInquiry;
 pub use decide::mass::MassCancel;
@@ -61,6 +61,7 @@ pub use values::day::{DayFinder, DaySpan, clock};
 pub use values::fields::RefusedField;
 pub use values::fields::contract;
 pub use values::fields::field_table;
+pub use values::fields::report_tags;
 pub use values::form::NumberForm;
 pub use values::ids::{AccountNo, InstrumentNo, PoolNo, SessionNo, TableKey};
 pub use values::limits;

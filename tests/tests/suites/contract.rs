@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use fixwire_oms::rules::RiskRules;
+use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::{BeginString, Config, Role, is_admin};
 use fixwire_protocol::{Decoder, Ledger as _, Now, Outbox, Refusal, Session, SessionId, Tag};
 
@@ -1027,6 +1028,53 @@ fn each_field_of_a_report_reaches_client_and_drop_copy_as_the_page_says() {
     println!("{passed} fields were passed on, {converted} converted");
     assert!(passed > 1000, "{passed}");
     assert!(converted > 100, "{converted}");
+}
+
+#[test]
+fn tags_of_venues_reach_the_sessions_that_have_them_where_the_line_group_carries_them() {
+    for (name, tags, fields) in [
+        ("US equities", "9730, 9882", &["9730=A|", "9882=F|"][..]),
+        ("futures", "9702, 9717", &["9702=1|", "9717=C|"]),
+        (
+            "European equities",
+            "1724, 2593",
+            &["1724=5|", "2593=2|2594=1|2595=Y|2594=2|2595=N|"],
+        ),
+    ] {
+        let venue = spoken().iter().find(|it| it.name == name).expect(name);
+        for receiver in spoken() {
+            let rules = rules("", &format!("report_carry = [{tags}]"));
+            let rules = rules.expect("the settings are right");
+            let mut desk = Desk::new(rules, receiver, venue, receiver);
+            let answer = desk.hears(CLIENT, &format!("35=D|11=O|{ORDER}"));
+            let order = answer.to(VENUE, "D").and_then(|it| it.get(11));
+            let order = order.expect("an order").to_owned();
+            let kind = match venue.version {
+                Version::Fix42 => "20=0|150=1",
+                _ => "150=F",
+            };
+            let answer = desk.hears(
+                VENUE,
+                &format!(
+                    "35=8|37=V1|11={order}|17=F1|{kind}|39=1|55=XYZ|54=1|38=10|14=1|151=9|6=100|32=1|31=100|{}",
+                    fields.concat()
+                ),
+            );
+            let message = receiver.dictionary.message(b"8").expect("a message");
+            for to in [CLIENT, COPY] {
+                let fills = answer.sent.iter().filter(|it| it.to == to);
+                let fill = fills.last().expect("a report");
+                for field in fields {
+                    let tag = field.split('=').next().and_then(|tag| tag.parse().ok());
+                    let has_it = message.member(tag.expect("a tag")).is_some();
+                    let is_there = fill.body.contains(&format!("|{field}"));
+                    assert_eq!(is_there, has_it, "{name} to {}: {fill:?}", receiver.name);
+                }
+            }
+            let left = desk.status("report fields not passed on");
+            assert_eq!(left.is_empty(), receiver.name == name, "{left}");
+        }
+    }
 }
 
 #[test]

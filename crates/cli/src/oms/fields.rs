@@ -1,17 +1,22 @@
-//! The contracts of an OMS, which say what happens to fields of requests.
+//! The contracts of an OMS, which say what happens to fields of requests and reports, and the fields that sessions do not
+//! get because of their dictionaries.
 
 use fixwire_oms::contract::{Contract, ContractKey};
+use fixwire_oms::report_tags::ReportTags;
 use fixwire_oms::rules::RiskRules;
+use fixwire_oms::{LeftOutOf, Oms};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
 
-/// Rows of `check` for an OMS: the sessions of each user template; the keys `carry`, `set`, `map`, `drop` and `refuse` for request fields, by user and line
-/// group, and `tmp_fields` of line groups.
-pub fn shown(rules: &RiskRules) -> Vec<(String, String)> {
-    let name = Dictionary::built_in(Version::Fix50Sp2);
-    let named = |tag: Tag| match name.field(tag) {
-        Some(field) => format!("{}({tag})", field.name),
-        None => tag.to_string(),
+/// Rows of `check` for an OMS: the sessions of each user template; the keys `carry`, `set`, `map`, `drop` and `refuse` for
+/// request fields, by user and line group; `tmp_fields` and `report_carry` of line groups, `report_drop` of users and drop
+/// copies; the fields that sessions do not get.
+pub fn shown(oms: &Oms) -> Vec<(String, String)> {
+    let rules = oms.rules();
+    let dictionaries = [Version::Fix50Sp2, Version::Fix42].map(Dictionary::built_in);
+    let named = |tag: Tag| {
+        let field = dictionaries.iter().find_map(|it| it.field(tag));
+        field.map_or_else(|| tag.to_string(), |field| format!("{}({tag})", field.name))
     };
     let users = rules.users.iter();
     let users = users.map(|user| (format!("user.{}", user.session), &user.contract));
@@ -42,5 +47,45 @@ pub fn shown(rules: &RiskRules) -> Vec<(String, String)> {
             "no field: the OMS rejects a request with a field that would not reach the venue";
         rows.push(("drop".to_owned(), none.to_owned()));
     }
-    templates.into_iter().chain(rows).collect()
+    let reports = of_reports(rules, &named).into_iter();
+    let reports = reports.chain(left_out(oms, &named));
+    templates.into_iter().chain(rows).chain(reports).collect()
+}
+
+/// The keys for fields of reports.
+fn of_reports(rules: &RiskRules, named: &impl Fn(Tag) -> String) -> Vec<(String, String)> {
+    let groups = rules.groups.iter();
+    let groups = groups.map(|it| {
+        (
+            format!("line_group.{}.report_carry", it.name),
+            &it.report_carry,
+        )
+    });
+    let users = rules.users.iter();
+    let users = users.map(|it| (format!("user.{}.report_drop", it.session), &it.report_drop));
+    let copies = rules.drop_copies.iter();
+    let copies = copies.map(|it| {
+        (
+            format!("drop_copy.{}.report_drop", it.session),
+            &it.report_drop,
+        )
+    });
+    let text = |tags: &ReportTags| tags.tags().map(named).collect::<Vec<_>>().join(", ");
+    let rows = users.chain(groups).chain(copies);
+    let rows = rows.filter(|(_, tags)| !tags.is_empty());
+    rows.map(|(of, tags)| (of, text(tags))).collect()
+}
+
+/// The fields that sessions do not get because of their dictionaries.
+fn left_out(oms: &Oms, named: &impl Fn(Tag) -> String) -> Vec<(String, String)> {
+    let all = oms.left_out_fields().into_iter();
+    let rows = all.map(|left| {
+        let of = match left.of {
+            LeftOutOf::Requests(msg_type) => format!("left_out.{}.{msg_type}", left.session),
+            LeftOutOf::Reports(group) => format!("left_out.{}.8 of {group}", left.session),
+        };
+        let tags: Vec<String> = left.tags.into_iter().map(named).collect();
+        (of, tags.join(", "))
+    });
+    rows.collect()
 }

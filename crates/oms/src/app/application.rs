@@ -152,7 +152,7 @@ impl Application for Oms {
         }
         let at = self.at(now);
         let written = outbox.entries().len();
-        self.count_report(reject);
+        self.count_report(None, reject);
         self.business_reject(at, line, reject, refused, outbox);
         self.translate(written, outbox);
         if !self.links.tmp.lines.is_empty() {

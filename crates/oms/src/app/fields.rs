@@ -327,16 +327,24 @@ impl Oms {
     /// Counts the fields of a venue's message that clients do not get. Returns whether the message has other fields,
     /// which clients get unchanged.
     #[inline]
-    pub(super) fn count_report(&mut self, message: &Message<'_>) -> bool {
+    pub(super) fn count_report(&mut self, line: Option<SessionNo>, message: &Message<'_>) -> bool {
         let bit = report_bit(message.msg_type());
-        !is_usual_report(message.fields(), bit) && self.count_fields(message, bit)
+        !is_usual_report(message.fields(), bit) && self.count_fields(line, message, bit)
     }
 
     #[cold]
-    fn count_fields(&mut self, message: &Message<'_>, bit: Messages) -> bool {
+    fn count_fields(
+        &mut self,
+        line: Option<SessionNo>,
+        message: &Message<'_>,
+        bit: Messages,
+    ) -> bool {
+        let line = line.filter(|_| matches!(message.msg_type(), b"8" | b"9"));
+        let settings = &self.report_settings;
+        let is_carried = |tag| line.is_some_and(|line| settings.carries(line, tag));
         let mut passes = false;
         for field in message.fields() {
-            if goes_to_client(field.tag, bit) {
+            if goes_to_client(field.tag, bit) || is_carried(field.tag) {
                 passes = true;
             } else if !is_passed_on(field.tag, bit) {
                 self.dropped.reports.add(field.tag);

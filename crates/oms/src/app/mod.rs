@@ -28,6 +28,7 @@ use crate::state::orders::venue_names::NAME_MAX;
 use crate::state::tag_counts::{DroppedFields, NotUsed};
 use crate::values::day::{DayFinder, DaySpan};
 use crate::values::fields::carried::{CarriedFields, Gathered};
+use crate::values::fields::report_tags::ReportSettings;
 use crate::values::ids::SessionNo;
 use crate::values::rules::{RiskRules, UserRule};
 use crate::values::value::{Number, Presence};
@@ -57,6 +58,8 @@ pub use session::OmsSession;
 pub(crate) use out::WrittenEvents;
 use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
+use requests::left_out;
+pub use requests::left_out::{LeftOutFields, LeftOutOf};
 use requests::routes;
 use requests::securities::SecurityAnswers;
 use session::{Reach, dictionaries, versions};
@@ -115,8 +118,8 @@ pub struct Oms {
     looks_at_all: bool,
     gathered: Gathered,
     note: Vec<u8>,
-    /// Lines whose ExecIDs(17) are passed on to clients.
-    exec_id_lines: Vec<SessionNo>,
+    /// What the settings say of the fields of venues' reports.
+    report_settings: Arc<ReportSettings>,
     /// The dictionaries of all sessions, each once.
     dictionaries: Vec<Arc<Dictionary>>,
     /// Buffer for a report with fields of its venue.
@@ -141,6 +144,12 @@ impl Oms {
     #[must_use]
     pub fn route_warnings(&self) -> Vec<String> {
         routes::route_warnings(self)
+    }
+
+    /// Fields that lines, clients and drop copies do not get because of their dictionaries.
+    #[must_use]
+    pub fn left_out_fields(&self) -> Vec<LeftOutFields> {
+        left_out::left_out_fields(self)
     }
 
     /// An OMS with these settings and sessions; `key` is a random hash key for the ids of a new day.
@@ -182,7 +191,7 @@ impl Oms {
             looks_at_all: false,
             gathered: Gathered::default(),
             note: Vec::with_capacity(1 << 10),
-            exec_id_lines: Vec::new(),
+            report_settings: Arc::default(),
             body: Vec::with_capacity(4 << 10),
             decoder: Decoder::with_capacity(128),
             renamed: None,
@@ -259,8 +268,8 @@ impl Oms {
         message: Option<&'a Message<'a>>,
         report: Option<&'a Message<'a>>,
     ) -> (&'a mut Core, Out<'a>, CarriedFields<'a>) {
-        let (state, lines) = (self.core.state(), &self.exec_id_lines);
-        let fields = report.and_then(|it| VenueFields::of(it, state, lines, &self.dictionaries));
+        let (state, settings) = (self.core.state(), &*self.report_settings);
+        let fields = report.and_then(|it| VenueFields::of(it, state, settings, &self.dictionaries));
         let venue = fields.map(|fields| VenueWords {
             fields,
             sessions: &self.sessions,

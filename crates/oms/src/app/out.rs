@@ -142,8 +142,9 @@ impl VenueWords<'_> {
         } = self;
         let without_room = outbox.rewrite(from, body, |entry, old, new| {
             let session = sessions.get(entry.session.0 as usize);
-            if let Some(session) = session.filter(|_| entry.msg_type() == b"8") {
+            if let Some(session) = session.filter(|_| fields.is_in(entry.msg_type())) {
                 let receiver = ReportReader {
+                    session: entry.session,
                     version: session.version,
                     dictionary: &session.dictionary,
                 };

@@ -181,7 +181,7 @@ impl Oms {
                     receiver,
                     dictionary: Arc::clone(&self.sessions[from.0 as usize].dictionary),
                     dictionaries: self.dictionaries.clone(),
-                    exec_id_lines: self.exec_id_lines.clone(),
+                    settings: Arc::clone(&self.report_settings),
                     converter: self.links.converter.another(),
                     securities: Arc::clone(&self.rules().securities),
                     filter: asked.filter,

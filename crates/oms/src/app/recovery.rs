@@ -36,6 +36,7 @@ use crate::state::event::{
 };
 use crate::state::orders::Order;
 use crate::values::fields::conversion::FieldConverter;
+use crate::values::fields::report_tags::ReportSettings;
 use crate::values::ids::SessionNo;
 use crate::values::rules::{SecurityIndex, UserRule, matches};
 use crate::values::value::Number;
@@ -158,8 +159,8 @@ pub struct ReportRequest {
     pub(crate) dictionary: Arc<Dictionary>,
     /// The dictionaries of all sessions. Each message that caused a report was read with one of them.
     pub(crate) dictionaries: Vec<Arc<Dictionary>>,
-    /// Lines whose ExecID(17) the receiver gets.
-    pub(crate) exec_id_lines: Vec<SessionNo>,
+    /// What the settings say of the fields of venues' reports.
+    pub(crate) settings: Arc<ReportSettings>,
     /// Converts the fields of venues' reports.
     pub(crate) converter: FieldConverter,
     /// The index that finds symbols by identifier.
@@ -411,17 +412,18 @@ impl ReportReplay {
             client,
             &mut self.outbox,
         );
-        let (lines, dictionaries) = (&self.request.exec_id_lines, &self.request.dictionaries);
-        if let Some(venue) = VenueFields::of(&message, &self.state, lines, dictionaries)
+        let (settings, dictionaries) = (&self.request.settings, &self.request.dictionaries);
+        if let Some(venue) = VenueFields::of(&message, &self.state, settings, dictionaries)
             && venue.is_of(event, &self.before)
         {
             let receiver = ReportReader {
+                session: client.session,
                 version: client.version,
                 dictionary: &self.request.dictionary,
             };
             let converter = &mut self.request.converter;
             self.outbox.rewrite(0, &mut self.body, |entry, old, new| {
-                if entry.msg_type() == b"8" {
+                if venue.is_in(entry.msg_type()) {
                     venue.write(event, receiver, old, converter, new, |_| {});
                 }
             });

@@ -42,7 +42,7 @@ impl Oms {
         refused: Option<&[u8]>,
         outbox: &mut Outbox,
     ) {
-        self.count_report(reject);
+        self.count_report(None, reject);
         let refused = self.refused(reject, refused);
         self.reject(at, line, reject, (refused, None), outbox);
     }

@@ -186,7 +186,9 @@ impl Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let has_words = self.count_report(message) || self.exec_id_lines.contains(&line);
+        let has_words = self.count_report(Some(line), message)
+            || self.report_settings.exec_id_lines.contains(&line);
+        let words = has_words.then_some(message);
         let version = self.links.clients.get(line).copied().flatten();
         let version = version.map_or(Version::Fix44, |client| client.version);
         let reject = |tag, code: fn(u64) -> RejectCode| {
@@ -203,10 +205,7 @@ impl Oms {
         let id = |tag| message.get(tag).and_then(VenueId::parse);
         let heard = match message.msg_type() {
             b"8" => match Indexed::read(message, |it| lines::report(line, it, version)) {
-                Some(report) => {
-                    let words = has_words.then_some(message);
-                    self.report_said(at, &report, (message, words), outbox)
-                }
+                Some(report) => self.report_said(at, &report, (message, words), outbox),
                 None => ReportOutcome::Unreadable,
             },
             b"9" => match self.core.rejected_request(
@@ -215,7 +214,7 @@ impl Oms {
                 rejected_kind(message),
             ) {
                 Some(id) => {
-                    let (core, mut out) = self.parts(outbox, None);
+                    let (core, mut out, _) = self.parts_of(outbox, None, words);
                     let reject = reject(tag::CXL_REJ_REASON, RejectCode::Cancel);
                     if core.may_reject(line, id.order) {
                         match core.declined(at, id, &reject, &mut out) {

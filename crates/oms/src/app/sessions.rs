@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
@@ -15,6 +16,7 @@ use crate::desk::notice::OmsEvent;
 use crate::fix::clients::Client;
 use crate::fix::market_requests;
 use crate::state::client_rate::ClientRates;
+use crate::values::fields::report_tags::{ReportSettings, ReportTags};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::report_numbers::ReportNumbers;
 use crate::values::rules::RiskRules;
@@ -47,6 +49,44 @@ fn header_problems<'a>(
             })
         })
     })
+}
+
+/// What the settings say of the fields of venues' reports.
+fn report_settings(oms: &Oms) -> ReportSettings {
+    let (rules, names) = (oms.core.rules(), oms.core.state().sessions());
+    let groups = rules.groups.iter();
+    let groups = groups.filter(|group| group.venue_exec_id.is_some());
+    let lines = groups.flat_map(|group| &group.lines);
+    let exec_id_lines = lines.filter_map(|it| names.find(it.as_bytes())).collect();
+    let mut settings = ReportSettings {
+        exec_id_lines,
+        ..ReportSettings::default()
+    };
+    if rules.groups.iter().any(|it| !it.report_carry.is_empty()) {
+        settings.carried = Table::of(ReportTags::default(), names.len());
+    }
+    for group in rules.groups.iter().filter(|it| !it.report_carry.is_empty()) {
+        let is_line = |it: &&OmsSession| group.lines.contains(&it.name);
+        for session in oms.sessions.iter().filter(is_line) {
+            if let Some(line) = names.find(session.name.as_bytes()) {
+                settings.carried[line] = group.report_carry.with_groups(&session.dictionary);
+            }
+        }
+    }
+    let users = rules.users.iter();
+    let users = users.map(|user| (&user.session, &user.report_drop));
+    let copies = rules.drop_copies.iter();
+    let copies = copies.map(|copy| (&copy.session, &copy.report_drop));
+    for (session, tags) in users.chain(copies).filter(|(_, tags)| !tags.is_empty()) {
+        let sessions = oms.sessions.iter();
+        settings
+            .dropped
+            .resize(sessions.len(), ReportTags::default());
+        if let Some(at) = sessions.clone().position(|it| it.name == *session) {
+            settings.dropped[at] = tags.clone();
+        }
+    }
+    settings
 }
 
 impl Oms {
@@ -109,10 +149,7 @@ impl Oms {
             Some((client, rule.accounts.clone()))
         });
         self.copies = copies.collect();
-        let groups = self.core.rules().groups.iter();
-        let groups = groups.filter(|group| group.venue_exec_id.is_some());
-        let lines = groups.flat_map(|group| &group.lines);
-        self.exec_id_lines = lines.filter_map(|it| names.find(it.as_bytes())).collect();
+        self.report_settings = Arc::new(report_settings(self));
         self.find_watchers();
         self.find_reaches();
     }

@@ -60,20 +60,20 @@ impl Oms {
             dropped,
             not_used,
             status_waits,
-            note: _,          // A buffer.
-            exec_id_lines: _, // Settings.
-            dictionaries: _,  // Settings.
-            body: _,          // A buffer.
-            decoder: _,       // A buffer.
-            renamed: _,       // A buffer.
-            listener: _,      // Not state.
-            settings: _,      // Not state.
-            day_finder: _,    // Settings.
-            reaches: _,       // Derived from the settings.
-            adds_fields: _,   // Derived from the settings.
-            looks_at_all: _,  // Derived from the settings.
-            gathered: _,      // Of one message.
-            span: _,          // Derived from the clock and the settings.
+            note: _,            // A buffer.
+            report_settings: _, // Settings.
+            dictionaries: _,    // Settings.
+            body: _,            // A buffer.
+            decoder: _,         // A buffer.
+            renamed: _,         // A buffer.
+            listener: _,        // Not state.
+            settings: _,        // Not state.
+            day_finder: _,      // Settings.
+            reaches: _,         // Derived from the settings.
+            adds_fields: _,     // Derived from the settings.
+            looks_at_all: _,    // Derived from the settings.
+            gathered: _,        // Of one message.
+            span: _,            // Derived from the clock and the settings.
         } = self;
         core.put_lines(to);
         let state = core.state();
@@ -174,12 +174,12 @@ impl Oms {
                 first,
                 last,
                 client,
-                receiver: _,      // Rights of the client.
-                dictionary: _,    // Settings.
-                dictionaries: _,  // Settings.
-                exec_id_lines: _, // Settings.
-                converter: _,     // Settings.
-                securities: _,    // Settings.
+                receiver: _,     // Rights of the client.
+                dictionary: _,   // Settings.
+                dictionaries: _, // Settings.
+                settings: _,     // Settings.
+                converter: _,    // Settings.
+                securities: _,   // Settings.
                 filter,
             } = request;
             to.of(format_args!("request for reports {place}"));

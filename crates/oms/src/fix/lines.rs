@@ -65,6 +65,17 @@ impl LeftOut {
         }))
     }
 
+    /// The fields that a request does not have.
+    pub(crate) fn tags(self, msg_type: &str) -> impl Iterator<Item = Tag> {
+        let all = OPTIONAL.iter().zip(self.0);
+        let its = all.filter(move |((of, _), _)| *of == msg_type.as_bytes());
+        its.flat_map(|((_, tags), bits)| {
+            let places = tags.iter().enumerate();
+            let left = places.filter(move |(at, _)| (bits >> at) & 1 == 1);
+            left.map(|(_, tag)| *tag)
+        })
+    }
+
     #[inline]
     fn has(self, msg_type: &[u8], tag: Tag) -> bool {
         // Most dictionaries have all of these fields.

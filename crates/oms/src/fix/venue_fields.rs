@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::decode::DATA_PAIRS;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::value::uint;
-use fixwire_protocol::{Dictionary, Message, SOH, Tag, tag};
+use fixwire_protocol::{Dictionary, Message, SOH, SessionId, Tag, tag};
 use siphasher::sip::SipHasher13;
 
 use super::before::Before;
@@ -21,7 +21,8 @@ use crate::state::orders::venue_names::NAME_TAGS;
 use crate::values::fields::carried::{allows, each_field, group_len, has_member};
 use crate::values::fields::conversion::FieldConverter;
 use crate::values::fields::conversion::reports::{MadeReportField, ReportConversion};
-use crate::values::fields::field_table::{goes_to_client, report_bit};
+use crate::values::fields::field_table::{Messages, goes_to_client, report_bit};
+use crate::values::fields::report_tags::{ReportSettings, ReportTags};
 use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 use crate::values::venue_id::VenueId;
@@ -32,14 +33,16 @@ const MOST: usize = 1 << 10;
 /// The session that gets a report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReportReader<'a> {
+    pub session: SessionId,
     pub version: Version,
     pub dictionary: &'a Dictionary,
 }
 
-/// An ExecutionReport(8) of a venue with fields that the client and drop copies get.
+/// An ExecutionReport(8) or OrderCancelReject(9) of a venue with fields that the client and drop copies get.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VenueFields<'a> {
     message: &'a Message<'a>,
+    settings: &'a ReportSettings,
     /// The dictionaries of all sessions, each once.
     dictionaries: &'a [Arc<Dictionary>],
     order: Number,
@@ -58,15 +61,15 @@ pub(crate) struct VenueFields<'a> {
 }
 
 impl<'a> VenueFields<'a> {
-    /// The fields of a message, if it is an ExecutionReport(8) for an order of the OMS. `exec_id_lines` are the lines
-    /// whose ExecIDs(17) clients get.
+    /// The fields of a message, if it is an ExecutionReport(8) or OrderCancelReject(9) for an order of the OMS.
     pub(crate) fn of(
         message: &'a Message<'a>,
         state: &OmsState,
-        exec_id_lines: &[SessionNo],
+        settings: &'a ReportSettings,
         dictionaries: &'a [Arc<Dictionary>],
     ) -> Option<Self> {
-        if message.msg_type() != b"8" {
+        let is_reject = message.msg_type() == b"9";
+        if !is_reject && message.msg_type() != b"8" {
             return None;
         }
         let id = |tag| message.get(tag).and_then(VenueId::parse);
@@ -77,12 +80,8 @@ impl<'a> VenueFields<'a> {
             !state.spreads.is_empty() && names::names_other(state, line, instrument, message);
         let exec_id = message.get(tag::EXEC_ID);
         let exec_id = exec_id.filter(|id| id.len() <= MOST);
-        let exec_id = exec_id.filter(|_| line.is_some_and(|it| exec_id_lines.contains(&it)));
-        let bit = report_bit(b"8");
-        let mut fields = message.fields().iter();
-        if exec_id.is_none() && !fields.any(|field| goes_to_client(field.tag, bit)) {
-            return None;
-        }
+        let lines = &settings.exec_id_lines;
+        let exec_id = exec_id.filter(|_| !is_reject && line.is_some_and(|it| lines.contains(&it)));
         // FIX 4.0 has no ExecType.
         let kind = message
             .get(tag::EXEC_TYPE)
@@ -95,8 +94,9 @@ impl<'a> VenueFields<'a> {
         for (place, field) in account_tags.iter_mut().zip(of_name) {
             *place = field.tag;
         }
-        Some(Self {
+        let all = Self {
             message,
+            settings,
             dictionaries,
             order: id.order,
             line,
@@ -106,7 +106,33 @@ impl<'a> VenueFields<'a> {
             exec_id,
             // A venue may use the same ExecID(17) for a spread and its legs, so the report of a leg does not get it.
             is_passed: !is_leg && passed.is_some_and(|(of, _)| kind == Some(&[of])),
-        })
+        };
+        let has_fields = all.tags().next().is_some();
+        (exec_id.is_some() || has_fields).then_some(all)
+    }
+
+    /// Whether messages of this type may get the fields.
+    pub(crate) fn is_in(&self, msg_type: &[u8]) -> bool {
+        msg_type == self.message.msg_type()
+    }
+
+    fn bit(&self) -> Messages {
+        report_bit(self.message.msg_type())
+    }
+
+    fn is_reject(&self) -> bool {
+        self.message.msg_type() == b"9"
+    }
+
+    /// Whether receivers get a field if they can.
+    fn passes(&self, tag: Tag) -> bool {
+        goes_to_client(tag, self.bit()) || self.is_carried(tag)
+    }
+
+    /// Whether the settings pass on a field.
+    fn is_carried(&self, tag: Tag) -> bool {
+        self.line
+            .is_some_and(|line| self.settings.carries(line, tag))
     }
 
     /// Whether the report of an event gets the fields of the message.
@@ -114,6 +140,10 @@ impl<'a> VenueFields<'a> {
     /// Only the report that the message is about gets them. A message may also cause other reports, because it implies
     /// that an order was accepted, or because it ends or rejects other requests.
     pub(crate) fn is_of(&self, event: &OrderEvent<'_>, before: &Before) -> bool {
+        if self.is_reject() {
+            let is_declined = matches!(event, OrderEvent::Order(LifecycleEvent::Declined { .. }));
+            return is_declined && before.order == self.order;
+        }
         let is_said = match event {
             OrderEvent::Order(LifecycleEvent::Accepted { .. }) => self.kind == Some(b"0"),
             OrderEvent::Spread(SpreadEvent::LegFilled { .. }) => self.is_leg && self.is_fill(),
@@ -154,14 +184,15 @@ impl<'a> VenueFields<'a> {
     fn goes_on(&self, count: Tag, end: usize) -> bool {
         let next = self.message.fields().get(end);
         let dictionaries = self.dictionaries.iter();
-        let mut groups = dictionaries.filter_map(|it| it.group(b"8", count));
+        let msg_type = self.message.msg_type();
+        let mut groups = dictionaries.filter_map(|it| it.group(msg_type, count));
         next.is_some_and(|next| groups.any(|group| has_member(group, next.tag)))
     }
 
     /// Tags of the fields that clients may get, including members of groups.
     pub(crate) fn tags(&self) -> impl Iterator<Item = Tag> {
         let fields = self.message.fields().iter().map(|field| field.tag);
-        fields.filter(|tag| goes_to_client(*tag, report_bit(b"8")))
+        fields.filter(|tag| self.passes(*tag))
     }
 
     /// Writes a report with these fields into `new`, if the receiver's dictionary has them or `converter` converts them,
@@ -184,8 +215,8 @@ impl<'a> VenueFields<'a> {
             report,
             body: new,
             front: 0,
+            dropped: self.settings.dropped_by(receiver.session),
         };
-        let bit = report_bit(b"8");
         let fields = self.message.fields();
         let mut conversion = converter.report(self.line, receiver.version);
         let mut at = 0;
@@ -193,7 +224,7 @@ impl<'a> VenueFields<'a> {
             let start = at;
             at += 1;
             // A field that the OMS writes itself has precedence.
-            if !goes_to_client(field.tag, bit)
+            if !self.passes(field.tag)
                 || self.is_said(report, field.tag)
                 || self.account_tags.contains(&field.tag)
             {
@@ -215,10 +246,11 @@ impl<'a> VenueFields<'a> {
             let write = |made: MadeReportField<'_>| self.put_made(made, &mut new);
             conversion.finish(side_of(report), receiver.dictionary, write, left);
         }
-        let message = receiver.dictionary.message(b"8");
+        let message = receiver.dictionary.message(self.message.msg_type());
         let member = message.and_then(|it| it.member(tag::SECONDARY_EXEC_ID));
         if let Some(exec_id) = self.exec_id.filter(|_| !is_passed)
             && member.is_some()
+            && !new.dropped.has(tag::SECONDARY_EXEC_ID)
             && !has(new.body, tag::SECONDARY_EXEC_ID)
         {
             new.put(b"527=", false);
@@ -232,16 +264,17 @@ impl<'a> VenueFields<'a> {
         let fields = self.message.fields();
         let tag = fields[start].tag;
         let header = receiver.header().member(tag);
-        let member = header.or_else(|| receiver.message(b"8")?.member(tag))?;
+        let msg_type = self.message.msg_type();
+        let member = header.or_else(|| receiver.message(msg_type)?.member(tag))?;
         let len = match &member.group {
             Some(def) => group_len(def, self.message, &fields[start..]).ok()?,
             None => self.single_len(start)?,
         };
-        let bit = report_bit(b"8");
         let mut all = fields[start..start + len].iter();
         let is_fit = all.all(|field| {
             let def = receiver.field(field.tag);
-            goes_to_client(field.tag, bit)
+            self.passes(field.tag)
+                && !new.dropped.has(field.tag)
                 && def.is_some_and(|def| allows(def, self.message.value(*field)))
         }) && self.message.raw(start..start + len).len() <= new.room()
             && !has(new.body, tag)
@@ -254,13 +287,17 @@ impl<'a> VenueFields<'a> {
     fn convert(&self, start: usize, conversion: &mut ReportConversion<'_>) -> Option<usize> {
         let fields = self.message.fields();
         let (tag, venue) = (fields[start].tag, conversion.venue);
+        // The settings name the field as it is.
+        if self.is_carried(tag) {
+            return None;
+        }
         let header = venue.header().member(tag);
         let member = header.or_else(|| venue.message(b"8")?.member(tag))?;
         let len = match &member.group {
             Some(def) => group_len(def, self.message, &fields[start..]).ok()?,
             None => self.single_len(start)?,
         };
-        let bit = report_bit(b"8");
+        let bit = self.bit();
         let mut all = fields[start..start + len].iter();
         let is_passed = all.all(|field| goes_to_client(field.tag, bit));
         let raw = self.message.raw(start..start + len);
@@ -273,7 +310,8 @@ impl<'a> VenueFields<'a> {
         if self.is_said(new.report, made.tag) || self.account_tags.contains(&made.tag) {
             return true;
         }
-        let is_fit = made.bytes.len() <= new.room() && !has(new.body, made.tag);
+        let is_dropped = each_field(made.bytes).any(|field| new.dropped.has(field.tag));
+        let is_fit = !is_dropped && made.bytes.len() <= new.room() && !has(new.body, made.tag);
         if is_fit {
             new.put(made.bytes, made.is_header);
         }
@@ -313,6 +351,8 @@ struct NewReport<'a> {
     body: &'a mut Vec<u8>,
     /// Where the next field of the header is written.
     front: usize,
+    /// The fields that the receiver does not get.
+    dropped: &'a ReportTags,
 }
 
 impl NewReport<'_> {

@@ -9,8 +9,9 @@ use fixwire_text::ReloadEffect::{Confirmed, Restart};
 use fixwire_text::{REQUIRED, SettingKey, TomlTable, keys};
 use fixwire_tmp::uncertain::ReportTarget;
 
-use super::Reader;
 use super::registry::{Read, TableRule};
+use super::{Reader, report_tags};
+use crate::values::fields::report_tags::ReportKey;
 use crate::values::rules::{CopySourceRule, DropCopyRule, LineGroup, UserRule};
 
 /// Maximum number of users who get the reports of orders placed elsewhere.
@@ -27,6 +28,12 @@ impl TableRule for DropCopyRule {
         accounts: List(accounts), "[\"*\"]", Confirmed;
         /// `true`: reports to the session have [numbers](#report-recovery), ApplID(1180) and ApplSeqNum(1181)
         report_numbers: Flag(report_numbers), "", Confirmed;
+        /// `[337, 375]`: tags of venues' [reports](#fields-of-reports) that the session does not get
+        report_drop: Own("list",
+            |reader, copy, value| {
+                report_tags::read(reader, &mut copy.report_drop, ReportKey::Drop, value)
+            },
+            |copy| copy.report_drop.text()), "", Confirmed;
     };
 }
 

@@ -9,8 +9,9 @@ use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, keys, tables};
 
 use super::contracts;
 use super::registry::{Read, TableRule, or_none, time};
-use super::{Reader, count_in_time, tmp_fields, venue_names};
+use super::{Reader, count_in_time, report_tags, tmp_fields, venue_names};
 use crate::values::fields::contract::ContractKey;
+use crate::values::fields::report_tags::ReportKey;
 use crate::values::rules::{Affinity, ErrorRule, FlowRule, LineGroup, StatusRule, VenueExecId};
 
 /// Maximum time that orders wait for a line, in nanoseconds.
@@ -158,6 +159,13 @@ impl TableRule for LineGroup {
         refuse: Own("list",
             |reader, group, value| reader.contract(&mut group.contract, ContractKey::Refuse, value),
             |group| contracts::shown(&group.contract, ContractKey::Refuse)), "", Applied;
+        /// `[9730]`: tags of [reports](#fields-of-reports) on these lines that clients and drop copies get with the venue's
+        /// value
+        report_carry: Own("list",
+            |reader, group, value| {
+                report_tags::read(reader, &mut group.report_carry, ReportKey::Carry, value)
+            },
+            |group| group.report_carry.text()), "", Applied;
         /// `{order_source = 9717, info_source = "904"}`: which tags of requests fill which [fields of
         /// TMP](tmp.md#fields-of-requests), and constants instead of the links' values; only for lines that speak TMP
         tmp_fields: Own("table",

@@ -32,6 +32,7 @@ mod oms;
 mod own_tags;
 mod pools;
 pub(crate) mod registry;
+mod report_tags;
 mod restart;
 mod securities;
 pub(crate) mod setting_fields;

@@ -11,8 +11,9 @@ use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, TomlValue, keys,
 
 use super::contracts;
 use super::registry::{Read, TableRule, or_none, time};
-use super::{Reader, count_in_time};
+use super::{Reader, count_in_time, report_tags};
 use crate::values::fields::contract::ContractKey;
+use crate::values::fields::report_tags::ReportKey;
 use crate::values::fields::tmp_fields;
 use crate::values::rules::{RateRule, Rights, UserRule};
 use crate::values::value::Effect;
@@ -176,6 +177,12 @@ impl TableRule for UserRule {
         refuse: Own("list",
             |reader, user, value| reader.contract(&mut user.contract, ContractKey::Refuse, value),
             |user| contracts::shown(&user.contract, ContractKey::Refuse)), "", Confirmed;
+        /// `[337, 375]`: tags of venues' [reports](#fields-of-reports) that the user does not get
+        report_drop: Own("list",
+            |reader, user, value| {
+                report_tags::read(reader, &mut user.report_drop, ReportKey::Drop, value)
+            },
+            |user| user.report_drop.text()), "", Confirmed;
         /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
         /// refused without a link
         cm_id: With("number", marks.cm_id,

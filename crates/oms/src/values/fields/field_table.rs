@@ -316,6 +316,16 @@ pub(crate) fn goes_to_client(tag: Tag, message: Messages) -> bool {
     report_field(tag, message).is_some_and(|row| row.class == FieldClass::Passed)
 }
 
+/// Whether a field belongs to the header or the trailer, which each session has for itself.
+pub(crate) fn is_of_session_header(tag: Tag) -> bool {
+    tags::HEADER.contains(&tag)
+}
+
+/// Whether a field names or describes an instrument.
+pub(crate) fn is_of_instrument(tag: Tag) -> bool {
+    tags::INSTRUMENT.contains(&tag)
+}
+
 /// The bit of a client's request; 0 for a message that is no such request.
 #[must_use]
 pub fn request_bit(msg_type: &[u8]) -> Messages {

@@ -4,6 +4,7 @@ pub(crate) mod carried;
 pub mod contract;
 pub(crate) mod conversion;
 pub mod field_table;
+pub mod report_tags;
 pub mod tmp_fields;
 
 use alloc::format;

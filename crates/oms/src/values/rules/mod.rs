@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
 use crate::values::fields::contract::Contract;
+use crate::values::fields::report_tags::ReportTags;
 use crate::values::fields::tmp_fields::TmpFields;
 use crate::values::form::NumberForm;
 use crate::values::marks::RequestMarks;
@@ -142,6 +143,8 @@ pub struct UserRule {
     pub language: Option<String>,
     /// What the OMS does with fields of the user's requests.
     pub contract: Contract,
+    /// Fields of venues' reports that the user does not get.
+    pub report_drop: ReportTags,
     /// Values of the user's orders over TMP that do not come from the terms of the orders.
     pub marks: UserMarks,
 }
@@ -246,6 +249,8 @@ pub struct LineGroup {
     pub number_pool: Option<String>,
     /// What the OMS does with fields of requests to lines of the group.
     pub contract: Contract,
+    /// Fields of reports on the lines that clients and drop copies get beside those of the table of fields.
+    pub report_carry: ReportTags,
     /// Which fields of requests fill fields of TMP, if the lines speak TMP.
     pub tmp_fields: TmpFields,
     /// Whether the OMS adds to a replace those fields of the order that the client's replace leaves out.
@@ -491,6 +496,8 @@ pub struct DropCopyRule {
     pub accounts: Vec<String>,
     /// Whether reports to the session have ApplID(1180) and ApplSeqNum(1181).
     pub report_numbers: bool,
+    /// Fields of venues' reports that the session does not get.
+    pub report_drop: ReportTags,
 }
 
 /// A session on which a venue sends copies of the reports of lines.

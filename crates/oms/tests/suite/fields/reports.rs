@@ -4,6 +4,7 @@
 use fixwire_engine::protocol::Tag;
 use fixwire_engine::protocol::dictionary::{Dictionary, Member, Version};
 use fixwire_oms::field_table::{FieldClass, report_bit, report_field};
+use fixwire_oms::{LeftOutFields, LeftOutOf, Oms, OmsSession};
 use fixwire_transform::convert::Conversion;
 
 use super::conversion::{VERSIONS, gateway, members, passed, units};
@@ -49,11 +50,11 @@ fn log_on(desk: &mut Desk) {
 /// A report of a venue of this version with an ExecType(150) of FIX 4.4.
 fn report(version: Version, kind: &str, filled: u32, side: char, fields: &str) -> String {
     let (id, left) = (format!("{kind}{filled}"), QUANTITY - filled);
-    let (status, fill) = match kind {
-        "0" => ("0", String::new()),
-        "H" => ("0", "32=1|31=100|19=F1|".to_owned()),
-        "G" => ("1", "32=1|31=99|19=F1|".to_owned()),
-        _ => ("1", "32=1|31=100|".to_owned()),
+    let (status, average, fill) = match kind {
+        "0" => ("0", 0, ""),
+        "H" => ("0", 0, "32=1|31=99|19=F1|"),
+        "G" => ("1", 99, "32=1|31=99|19=F1|"),
+        _ => ("1", 100, "32=1|31=100|"),
     };
     let kind = match (version, kind) {
         (Version::Fix42, "H") => "20=1|150=0|",
@@ -65,7 +66,7 @@ fn report(version: Version, kind: &str, filled: u32, side: char, fields: &str) -
         (_, other) => &format!("150={other}|"),
     };
     format!(
-        "37=V1|11=1|17={id}|{kind}39={status}|55=XYZ|54={side}|38={QUANTITY}|14={filled}|151={left}|6=100|{fill}{fields}"
+        "37=V1|11=1|17={id}|{kind}39={status}|55=XYZ|54={side}|38={QUANTITY}|14={filled}|151={left}|6={average}|{fill}{fields}"
     )
 }
 
@@ -285,7 +286,7 @@ fn what_a_table_loses_is_left_out_and_counted() {
             Version::Fix44,
             "453=2|448=CL|447=D|452=3|448=T|447=D|452=11|851=1|",
             "109=CL",
-            "447: 1, 448: 1, 452: 1, 851: 1",
+            "447: 1, 448: 1, 452: 1, 453: 1, 851: 1",
         ),
     ] {
         let to = match venue {
@@ -302,4 +303,273 @@ fn what_a_table_loses_is_left_out_and_counted() {
         let status = desk.query("status");
         assert!(status.contains(counted), "{fields}: {status}");
     }
+}
+
+/// Values of tags in the report to a session.
+fn values<'a>(said: &'a [Said], to: usize, tags: &[u32]) -> Vec<Option<&'a str>> {
+    let mut all = said.iter().filter(|it| it.to == to);
+    let report = all.next().expect("a message");
+    tags.iter().map(|tag| report.get(*tag)).collect()
+}
+
+/// How often fields of reports were not passed on.
+fn counts(desk: &Desk) -> String {
+    let status = desk.query("status");
+    let mut lines = status.lines().map(|line| line.split('\t'));
+    let at = lines
+        .next()
+        .and_then(|mut names| names.position(|it| it == "report fields not passed on"));
+    let value = lines.next().and_then(|mut values| values.nth(at.unwrap()));
+    value.unwrap().to_owned()
+}
+
+#[test]
+fn fields_that_a_line_group_carries_reach_receivers_that_have_them() {
+    let versions = [Version::Fix50Sp2, Version::Fix44, Version::Fix42];
+    let said_of = |desk: &mut Desk| {
+        let report = report(Version::Fix44, "F", 1, '1', "636=N|20050=x|30=XLON|");
+        desk.says(VENUE, "8", &report)
+    };
+    let mut desk = desk_of(versions, ["", "", ""], '1');
+    let said = said_of(&mut desk);
+    assert_eq!(values(&said, CLIENT, &[636, 30]), [None, Some("XLON")]);
+    assert_eq!(counts(&desk), "636: 1, 20050: 1");
+    let mut desk = desk_of(versions, ["", "report_carry = [636, 20050]", ""], '1');
+    let said = said_of(&mut desk);
+    assert_eq!(values(&said, CLIENT, &[636, 30]), [Some("N"), Some("XLON")]);
+    // FIX 4.2 has no WorkingIndicator, and no version has the user-defined tag.
+    assert_eq!(values(&said, COPY, &[636, 30]), [None, Some("XLON")]);
+    assert_eq!(counts(&desk), "636: 1, 20050: 2");
+    let first = body_of(&said, CLIENT);
+    let number = first.split('|').find_map(|it| it.strip_prefix("1181="));
+    desk.hear(&Input::Restart(0, true));
+    log_on(&mut desk);
+    assert_eq!(resent(&mut desk, CLIENT, number.unwrap()), first);
+}
+
+#[test]
+fn a_cancel_reject_has_the_fields_that_a_line_group_carries() {
+    let versions = [Version::Fix50Sp2, Version::Fix44, Version::Fix42];
+    for (group, expected) in [("", None), ("report_carry = [636]", Some("N"))] {
+        let mut desk = desk_of(versions, ["", group, ""], '1');
+        let cancel = "11=A2|41=A1|55=XYZ|54=1|60=20261122-08:00:00|";
+        let said = desk.says(CLIENT, "F", cancel);
+        let sent = said.iter().find(|it| it.to == VENUE).expect("a cancel");
+        let (id, original) = (sent.get(11).unwrap(), sent.get(41).unwrap());
+        let reject = format!("37=V1|11={id}|41={original}|39=0|434=1|102=0|636=N|58=no|");
+        let said = desk.says(VENUE, "9", &reject);
+        assert_eq!(said[0].msg_type, "9");
+        assert_eq!(values(&said, CLIENT, &[636, 58]), [expected, Some("no")]);
+        assert_eq!(said.len(), 1, "{said:?}");
+        let counted = if group.is_empty() { "636: 1" } else { "" };
+        assert_eq!(counts(&desk), counted);
+    }
+}
+
+#[test]
+fn a_receiver_does_not_get_the_fields_that_it_drops() {
+    const CONTRA: &str = "382=1|375=BRKR|337=TRADER|437=10|";
+    for (client, fields, keys, tags, expected) in [
+        // The whole group, also when only a member is named.
+        (
+            Version::Fix44,
+            CONTRA,
+            "report_drop = [382]",
+            [382, 375, 337],
+            [None; 3],
+        ),
+        (
+            Version::Fix44,
+            CONTRA,
+            "report_drop = [337]",
+            [382, 375, 337],
+            [None; 3],
+        ),
+        (
+            Version::Fix44,
+            "30=XLON|58=hi|",
+            "report_drop = [30]",
+            [30, 58, 29],
+            [None, Some("hi"), None],
+        ),
+        // Of converted fields, those that it would get.
+        (
+            Version::Fix42,
+            "453=1|448=CL|447=D|452=3|528=A|",
+            "report_drop = [109]",
+            [109, 47, 453],
+            [None, Some("A"), None],
+        ),
+        (
+            Version::Fix42,
+            "453=1|448=CL|447=D|452=3|528=A|",
+            "report_drop = [453]",
+            [109, 47, 453],
+            [Some("CL"), Some("A"), None],
+        ),
+    ] {
+        let versions = [client, Version::Fix44, client];
+        for (to, other, keys) in [
+            (CLIENT, COPY, [keys, "", ""]),
+            (COPY, CLIENT, ["", "", keys]),
+        ] {
+            let mut desk = desk_of(versions, keys, '1');
+            let report = report(Version::Fix44, "F", 1, '1', fields);
+            let said = desk.says(VENUE, "8", &report);
+            assert_eq!(values(&said, to, &tags), expected, "{keys:?}");
+            let counts_of = |to| heard(&said, to, client).len();
+            let is_dropped = counts_of(to) < counts_of(other);
+            assert_eq!(is_dropped, expected[0].is_none(), "{keys:?}");
+            assert_eq!(counts(&desk).is_empty(), !is_dropped, "{keys:?}");
+            let again = body_of(&said, to);
+            let number = again.split('|').find_map(|it| it.strip_prefix("1181="));
+            assert_eq!(resent(&mut desk, to, number.unwrap()), again, "{keys:?}");
+        }
+    }
+}
+
+fn body_of(said: &[Said], to: usize) -> String {
+    body(said.iter().find(|it| it.to == to).expect("a message"))
+}
+
+#[test]
+fn the_venue_s_exec_id_is_not_given_to_a_receiver_that_drops_it() {
+    let keys = ["report_drop = [527]", "venue_exec_id = \"527\"", ""];
+    let mut desk = desk_of([Version::Fix44; 3], keys, '1');
+    let said = desk.says(VENUE, "8", &report(Version::Fix44, "F", 1, '1', ""));
+    assert_eq!(values(&said, CLIENT, &[527]), [None]);
+    assert_eq!(values(&said, COPY, &[527]), [Some("F1")]);
+}
+
+#[test]
+fn keys_cannot_name_fields_that_the_oms_writes() {
+    let written = "the OMS reads or writes it itself";
+    for (keys, what) in [
+        (
+            "report_carry = [39]",
+            format!("report_carry cannot name tag 39: {written}"),
+        ),
+        (
+            "report_carry = [31]",
+            format!("report_carry cannot name tag 31: {written}"),
+        ),
+        (
+            "report_carry = [19]",
+            format!("report_carry cannot name tag 19: {written}"),
+        ),
+        (
+            "report_carry = [1181]",
+            format!("report_carry cannot name tag 1181: {written}"),
+        ),
+        (
+            "report_carry = [34]",
+            "report_carry cannot name tag 34: it belongs to the session layer".to_owned(),
+        ),
+        (
+            "report_carry = [115]",
+            "report_carry cannot name tag 115: each session has a header of its own".to_owned(),
+        ),
+        (
+            "report_carry = [48]",
+            "report_carry cannot name tag 48: clients know the instrument by Symbol(55)".to_owned(),
+        ),
+        (
+            "report_carry = [30]",
+            "report_carry cannot name tag 30: clients and drop copies get it without this key"
+                .to_owned(),
+        ),
+        (
+            "report_carry = [9730, 9730]",
+            "report_carry names tag 9730 twice".to_owned(),
+        ),
+        (
+            "report_carry = 9730",
+            "report_carry must be a list of tags".to_owned(),
+        ),
+        (
+            "report_carry = [0]",
+            "report_carry must be a list of tags".to_owned(),
+        ),
+        ("report_drop = [30]", "unknown key report_drop".to_owned()),
+    ] {
+        let setup = setup(Version::Fix44, "", keys);
+        let errors = load(&setup).unwrap_err();
+        assert!(errors.starts_with(&what), "{keys}: {errors}");
+    }
+    for (keys, what) in [
+        (
+            "report_drop = [39]",
+            format!("report_drop cannot name tag 39: {written}"),
+        ),
+        (
+            "report_drop = [58, 58]",
+            "report_drop names tag 58 twice".to_owned(),
+        ),
+    ] {
+        let errors = load(&setup(Version::Fix44, keys, "")).unwrap_err();
+        assert!(errors.starts_with(&what), "{keys}: {errors}");
+    }
+    let all = setup(
+        Version::Fix44,
+        "report_drop = [58, 30, 9730]",
+        "report_carry = [18, 9730]",
+    );
+    assert_eq!(load(&all), Ok(()));
+}
+
+/// The first mistake of settings, with its line.
+fn load(setup: &Setup) -> Result<(), String> {
+    let mut open = |wanted: &str| {
+        let file = setup.files.iter().find(|(name, _)| *name == wanted);
+        file.map(|(_, text)| text.clone()).ok_or_else(String::new)
+    };
+    let loaded = fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open);
+    loaded.map(|_| ()).map_err(|errors| errors[0].to_string())
+}
+
+fn left_out([client, venue, copy]: [Version; 3], group: &str) -> Vec<LeftOutFields> {
+    let Setup {
+        settings, files, ..
+    } = setup(client, "", group);
+    let settings = format!("{settings}[[drop_copy]]\nsession = \"COPY\"\naccounts = [\"*\"]\n");
+    let mut open = |wanted: &str| {
+        let file = files.iter().find(|(name, _)| *name == wanted);
+        file.map(|(_, text)| text.clone()).ok_or_else(String::new)
+    };
+    let rules = fixwire_oms::load::load(&settings, &["C", "V", "COPY"], &mut open);
+    let sessions = [("C", client), ("V", venue), ("COPY", copy)];
+    let sessions = sessions.map(|(name, version)| OmsSession {
+        name: name.to_owned(),
+        version,
+        dictionary: dictionary(version),
+        ids: Vec::new(),
+    });
+    let oms = Oms::new(rules.unwrap(), sessions.into(), 7, Box::new(|_| {}));
+    oms.left_out_fields()
+}
+
+#[test]
+fn a_check_finds_the_fields_that_sessions_do_not_get() {
+    let of = |all: &[LeftOutFields], session: &str, of: &LeftOutOf| {
+        let found = all.iter().find(|it| it.session == session && it.of == *of);
+        found.map(|it| it.tags.clone()).unwrap_or_default()
+    };
+    let reports = LeftOutOf::Reports("V".to_owned());
+    let all = left_out([Version::Fix42, Version::Fix44, Version::Fix44], "");
+    let client = of(&all, "C", &reports);
+    assert!(client.contains(&851) && client.contains(&483), "{client:?}");
+    // FIX 4.2 has these as they are, or what the tables make of them.
+    for tag in [12, 30, 58, 382, 453, 528] {
+        assert!(!client.contains(&tag), "{tag}: {client:?}");
+    }
+    assert!(!client.contains(&636));
+    assert_eq!(all.len(), 1, "{all:?}");
+    let all = left_out(
+        [Version::Fix42, Version::Fix44, Version::Fix44],
+        "report_carry = [636]",
+    );
+    assert!(of(&all, "C", &reports).contains(&636));
+    let all = left_out([Version::Fix44, Version::Fix41, Version::Fix42], "");
+    let requests = ["D", "G", "F"].map(|it| of(&all, "V", &LeftOutOf::Requests(it)));
+    assert_eq!(requests, [vec![60], vec![60], vec![1, 60]]);
 }

@@ -1,0 +1,240 @@
+//! Finds the fields that sessions do not get because of their dictionaries, for a person who checks the settings.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::{FieldDef, Member};
+use fixwire_protocol::{Decoder, Dictionary, SOH, Tag};
+
+use crate::app::{Oms, OmsSession};
+use crate::fix::lines::LeftOut;
+use crate::values::fields::carried::{allows, group_len};
+use crate::values::fields::conversion::{ConvertingSession, FieldConverter, VersionChange};
+use crate::values::fields::field_table::{goes_to_client, report_bit};
+use crate::values::fields::report_tags::ReportTags;
+use crate::values::ids::SessionNo;
+use crate::values::rules::LineGroup;
+
+/// Fields that a session does not get because of its dictionary or FIX version.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LeftOutFields {
+    /// Name of the session.
+    pub session: String,
+    /// The messages that do not have the fields.
+    pub of: LeftOutOf,
+    /// The tags, in the order of the message.
+    pub tags: Vec<Tag>,
+}
+
+/// Messages that do not have some fields.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum LeftOutOf {
+    /// Requests of the OMS to a line, by MsgType(35): its dictionary does not have the fields.
+    Requests(&'static str),
+    /// Reports of a line group to a client or a drop copy: its dictionary does not have the fields, and no conversion
+    /// table gives them another form that it has.
+    Reports(String),
+}
+
+/// Values that a field of any type may have, for a field that lists none.
+const SAMPLES: [&str; 8] = [
+    "1",
+    "Y",
+    "20260102",
+    "202601",
+    "20260102-08:00:00",
+    "08:00:00",
+    "08:00Z",
+    "20260102-08:00Z",
+];
+/// The largest number of values that are tried of one field.
+const TRIED: usize = 64;
+
+/// All fields that lines, clients and drop copies do not get.
+pub(in crate::app) fn left_out_fields(oms: &Oms) -> Vec<LeftOutFields> {
+    let (rules, sessions) = (oms.rules(), &oms.sessions);
+    let mut all = Vec::new();
+    for session in sessions {
+        let is_line = rules
+            .groups
+            .iter()
+            .any(|it| it.lines.contains(&session.name));
+        let left = LeftOut::of(&session.dictionary);
+        for msg_type in ["D", "G", "F"].into_iter().filter(|_| is_line) {
+            let of = LeftOutOf::Requests(msg_type);
+            add(session, of, left.tags(msg_type).collect(), &mut all);
+        }
+    }
+    let mut converter = converter(oms);
+    for group in &rules.groups {
+        let line = sessions
+            .iter()
+            .position(|it| group.lines.contains(&it.name));
+        let Some(line) = line else { continue };
+        for session in sessions {
+            let is_user = rules.users.iter().any(|it| it.session == session.name);
+            let is_copy = rules
+                .drop_copies
+                .iter()
+                .any(|it| it.session == session.name);
+            if is_user || is_copy {
+                let tags = without(group, (line, &sessions[line]), session, &mut converter);
+                let of = LeftOutOf::Reports(group.name.clone());
+                add(session, of, tags, &mut all);
+            }
+        }
+    }
+    all
+}
+
+fn add(session: &OmsSession, of: LeftOutOf, tags: Vec<Tag>, to: &mut Vec<LeftOutFields>) {
+    if !tags.is_empty() {
+        let session = session.name.clone();
+        to.push(LeftOutFields { session, of, tags });
+    }
+}
+
+/// Converts between the versions of all sessions; their numbers are their places.
+fn converter(oms: &Oms) -> FieldConverter {
+    let sessions = oms.sessions.iter();
+    let all = sessions.clone().map(|session| {
+        Some(ConvertingSession {
+            version: session.version,
+            dictionary: Arc::clone(&session.dictionary),
+            contract: Default::default(),
+        })
+    });
+    let pairs = sessions.clone().flat_map(|from| {
+        let others = oms.sessions.iter().filter(|to| to.version != from.version);
+        others.map(|to| VersionChange {
+            from: from.version,
+            to: to.version,
+        })
+    });
+    let mut converter = FieldConverter::default();
+    converter.prepare(all.collect(), pairs);
+    converter
+}
+
+/// The fields of a line's reports that a receiver cannot get.
+fn without(
+    group: &LineGroup,
+    (line, venue): (usize, &OmsSession),
+    receiver: &OmsSession,
+    converter: &mut FieldConverter,
+) -> Vec<Tag> {
+    let from = &venue.dictionary;
+    if Arc::ptr_eq(from, &receiver.dictionary) {
+        return Vec::new();
+    }
+    let message = from.message(b"8").into_iter();
+    let members = message.flat_map(|message| message.members());
+    let line = u32::try_from(line).ok().map(SessionNo::new);
+    let carried = group.report_carry.with_groups(from);
+    let passed =
+        members.filter(|it| goes_to_client(it.tag, report_bit(b"8")) || carried.has(it.tag));
+    let lost = passed.filter(|member| {
+        let values = from.field(member.tag).map_or(&[][..], |def| &def.values);
+        let count = values.len().clamp(1, TRIED);
+        // A data field is tried with its length.
+        let is_data = from.field(member.tag).is_some_and(|def| def.kind.is_data());
+        !is_data
+            && !(0..count).any(|place| {
+                let sample = sample(from, member, place);
+                is_got(&sample, member.tag, &carried, (line, receiver), converter)
+            })
+    });
+    lost.map(|member| member.tag).collect()
+}
+
+/// Whether a receiver gets a field with this value: unchanged, or something that a table makes of it.
+fn is_got(
+    sample: &[u8],
+    tag: Tag,
+    carried: &ReportTags,
+    (line, receiver): (Option<SessionNo>, &OmsSession),
+    converter: &mut FieldConverter,
+) -> bool {
+    let to = &receiver.dictionary;
+    let mut decoder = Decoder::with_capacity(128);
+    let message = decoder.decode_whole(sample);
+    let fields = message.fields();
+    let member = to
+        .header()
+        .member(tag)
+        .or_else(|| to.message(b"8")?.member(tag));
+    let is_whole = member.is_some_and(|member| match &member.group {
+        Some(def) => group_len(def, &message, fields) == Ok(fields.len()),
+        None => true,
+    });
+    let is_allowed = fields.iter().all(|field| {
+        let def = to.field(field.tag);
+        def.is_some_and(|def| allows(def, message.value(*field)))
+    });
+    if is_whole && is_allowed {
+        return true;
+    }
+    let conversion = converter.report(line, receiver.version);
+    let Some(mut conversion) = conversion.filter(|_| !carried.has(tag)) else {
+        return false;
+    };
+    let mut is_made = false;
+    conversion.add(tag, sample);
+    conversion.finish(
+        b'1',
+        to,
+        |_| {
+            is_made = true;
+            true
+        },
+        |_| {},
+    );
+    is_made
+}
+
+/// A field with its group, each field with a value that its dictionary allows: the field of this place has the value of
+/// this place in its list.
+fn sample(dictionary: &Dictionary, member: &Member, place: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put_sample(dictionary, member, place, &mut bytes);
+    bytes
+}
+
+fn put_sample(dictionary: &Dictionary, member: &Member, place: usize, to: &mut Vec<u8>) {
+    let Some(def) = dictionary
+        .field(member.tag)
+        .filter(|def| !def.kind.is_data())
+    else {
+        return;
+    };
+    if let Some(group) = &member.group {
+        put(member.tag, "1", to);
+        let members = group.members().iter();
+        return members.for_each(|member| put_sample(dictionary, member, place, to));
+    }
+    match def.partner {
+        Some(data) => {
+            put(member.tag, "1", to);
+            put(data, "x", to);
+        }
+        None => put(member.tag, value(def, place), to),
+    }
+}
+
+fn put(tag: Tag, value: &str, to: &mut Vec<u8>) {
+    to.extend_from_slice(format!("{tag}={value}").as_bytes());
+    to.push(SOH);
+}
+
+/// A value that a field may have.
+fn value(def: &FieldDef, place: usize) -> &str {
+    let known = def.values.get(place).or_else(|| def.values.first());
+    let sample = || {
+        SAMPLES
+            .into_iter()
+            .find(|it| def.kind.accepts(it.as_bytes()))
+    };
+    known.map_or_else(|| sample().unwrap_or("1"), |known| &known.value)
+}
