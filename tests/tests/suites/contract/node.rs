@@ -118,5 +118,8 @@ pub fn allows(dictionary: &Dictionary, node: &Node) -> bool {
         false => vec![&*node.value],
     }
     .into_iter();
-    values.all(|value| field.allows(value.as_bytes())) && field.kind.accepts(node.value.as_bytes())
+    let is_listed = field.values.iter().any(|known| known.value == node.value);
+    is_listed
+        || (values.all(|value| field.allows(value.as_bytes()))
+            && field.kind.accepts(node.value.as_bytes()))
 }

@@ -203,5 +203,8 @@ fn is_allowed(dictionary: &Dictionary, tag: Tag, value: &str) -> bool {
     }
     .into_iter();
     let bytes = value.replace('|', "\x01");
-    values.all(|value| field.allows(value.as_bytes())) && field.kind.accepts(bytes.as_bytes())
+    let is_listed = field.values.iter().any(|known| known.value == value);
+    is_listed
+        || (values.all(|value| field.allows(value.as_bytes()))
+            && field.kind.accepts(bytes.as_bytes()))
 }
