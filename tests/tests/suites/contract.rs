@@ -1062,8 +1062,8 @@ fn tags_of_venues_reach_the_sessions_that_have_them_where_the_line_group_carries
             );
             let message = receiver.dictionary.message(b"8").expect("a message");
             for to in [CLIENT, COPY] {
-                let fills = answer.sent.iter().filter(|it| it.to == to);
-                let fill = fills.last().expect("a report");
+                let mut fills = answer.sent.iter().filter(|it| it.to == to);
+                let fill = fills.next_back().expect("a report");
                 for field in fields {
                     let tag = field.split('=').next().and_then(|tag| tag.parse().ok());
                     let has_it = message.member(tag.expect("a tag")).is_some();
