@@ -160,9 +160,9 @@ fn read(file: &Path) -> Result<CertificationPlan, Failure> {
         let why = format!("the plan has {length} bytes, more than the limit of {LONGEST_PLAN}");
         return Err(fail(&why));
     }
-    let mut text = String::new();
-    open.read_to_string(&mut text)
-        .map_err(|error| fail(&error))?;
+    let mut bytes = Vec::new();
+    open.read_to_end(&mut bytes).map_err(|error| fail(&error))?;
+    let text = fixwire_text::utf8(bytes).map_err(|error| fail(&error))?;
     CertificationPlan::parse(&text).map_err(|mut mistakes| {
         let last = mistakes.pop();
         for mistake in &mistakes {

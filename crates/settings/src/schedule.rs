@@ -118,15 +118,16 @@ pub(super) fn without_effect(from: &SessionSettings) -> Option<Id> {
 }
 
 fn read_dates(path: &str) -> Result<Vec<Date>, String> {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let file = regular::open(path).map_err(|error| error.to_string())?;
     let limited = &mut file.take(LARGEST_FILE + 1);
     let size = limited
-        .read_to_string(&mut text)
+        .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
     if size as u64 > LARGEST_FILE {
         return Err(format!("it is larger than {LARGEST_FILE} bytes"));
     }
+    let text = fixwire_text::utf8(bytes)?;
     dates(&text).map_err(|error| error.to_string())
 }
 

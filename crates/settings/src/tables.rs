@@ -77,17 +77,17 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// The file is missing, or larger than 64 MiB.
+    /// The file is missing, larger than 64 MiB, or not UTF-8.
     pub fn read_table(&self, file: &str) -> io::Result<String> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         let file = regular::open(folder.join(file))?;
-        file.take(MAX_TABLE + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > MAX_TABLE {
+        file.take(MAX_TABLE + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_TABLE {
             let why = format!("it is larger than {MAX_TABLE} bytes");
             return Err(io::Error::other(why));
         }
-        Ok(text)
+        fixwire_text::utf8(bytes).map_err(io::Error::other)
     }
 }
 

@@ -31,6 +31,7 @@ mod lexer;
 mod names;
 mod toml;
 mod units;
+mod utf8;
 
 pub use self::toml::{TomlFile, TomlScalar, TomlTable, TomlValue, tables};
 pub use diagnostic::{Diagnostic, Span, place};
@@ -40,3 +41,4 @@ pub use key::{
 pub use lexer::{Comments, InnerQuote, Lexer, LexerToken, TokenKind, first_word, pairs};
 pub use names::{distance, listed, nearest};
 pub use units::{bytes, decimal, duration, duration_text, number};
+pub use utf8::utf8;

@@ -68,7 +68,8 @@ impl Commands {
             );
             return Err(fail(&why));
         }
-        let text = fs::read_to_string(file).map_err(|error| fail(&error))?;
+        let bytes = fs::read(file).map_err(|error| fail(&error))?;
+        let text = fixwire_text::utf8(bytes).map_err(|error| fail(&error))?;
         let lines = text.lines().enumerate();
         Self::of(lines.map(|(index, line)| (line, format!("{shown}:{}", index + 1))))
     }
