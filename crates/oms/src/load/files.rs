@@ -17,7 +17,8 @@ use crate::values::rules::{
     InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, SecurityData,
     SecurityId, TickBand, matches,
 };
-use crate::values::units::{Scales, half_even, units};
+use crate::values::show::figure;
+use crate::values::units::{MOST, MOST_DECIMALS, Scales, half_even, units};
 use crate::values::value::{MOST_QUANTITY_DECIMALS, Quantity};
 use crate::values::words::limit_value;
 
@@ -35,6 +36,9 @@ const INSTRUMENT_COLUMNS: [&str; 11] = [
     "tick_table",
     "currency",
 ];
+
+/// Maximum number of decimals of a rate.
+const RATE_DECIMALS: u8 = 9;
 
 impl Reader<'_> {
     pub(super) fn file(&mut self, key: &str, file: &str, text: &str) {
@@ -87,7 +91,7 @@ impl Reader<'_> {
         if self.has_symbol(symbol) {
             return Err((format!("{symbol} is listed twice"), "leave one row"));
         }
-        let tick = decimal("tick", row.cells[1])?.normalized();
+        let tick = price("tick", row.cells[1])?;
         let table = row.cells[11].unwrap_or_default();
         let bands = match (table, self.known.tick_tables.get(table)) {
             ("", _) => &[],
@@ -110,8 +114,8 @@ impl Reader<'_> {
         let tick = units("tick", tick, scale)?;
         let band = |&(from, tick): &(Decimal, Decimal)| {
             Ok(TickBand {
-                from: units("from", from, scale)?,
-                tick: units("tick", tick, scale)?,
+                from: units("from of the tick_table", from, scale)?,
+                tick: units("tick of the tick_table", tick, scale)?,
             })
         };
         let ticks = bands.iter().map(band).collect::<Result<Vec<_>, _>>()?;
@@ -130,7 +134,7 @@ impl Reader<'_> {
         let known = currency.and_then(|code| self.known.rates.get(&code));
         let rate = match (known, row.cells[5]) {
             (Some((rate, _)), _) => *rate,
-            (None, Some(it)) => decimal("rate", Some(it))?,
+            (None, Some(it)) => rate_of(Some(it))?,
             (None, None) => Decimal::from_int(1),
         };
         let currency = currency.map(|code| SymbolCurrency {
@@ -139,7 +143,7 @@ impl Reader<'_> {
             max_age: self.rules.rates_max_age,
         });
         let rate = rate.normalized();
-        let digits = 9_u8.checked_sub(rate.scale);
+        let digits = RATE_DECIMALS.checked_sub(rate.scale);
         let one = digits.map(|digits| 10_i128.pow(digits.into()));
         let rate = one.and_then(|one| i128::from(rate.mantissa).checked_mul(one));
         let rate = rate.ok_or(("rate has too many decimals".to_string(), ""))?;
@@ -232,7 +236,7 @@ impl Reader<'_> {
     fn rate(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
         let text = row.cells[0].unwrap_or_default();
         let code = currency_of(text)?;
-        let rate = decimal("rate", row.cells[1])?;
+        let rate = rate_of(row.cells[1])?;
         let time = match row.cells[2] {
             None => RateTime::Always,
             Some(text) => match Timestamp::parse(text.as_bytes()) {
@@ -257,10 +261,10 @@ impl Reader<'_> {
         let from = Decimal::parse(row.cells[1].unwrap_or_default().as_bytes()).ok();
         let from = from.filter(|from| from.mantissa >= 0);
         let from = from.ok_or(("from must be a price, 0 or above".to_string(), ""))?;
-        let (from, tick) = (
-            from.normalized(),
-            decimal("tick", row.cells[2])?.normalized(),
-        );
+        let (from, tick) = (from.normalized(), price("tick", row.cells[2])?);
+        if from.scale > MOST_DECIMALS {
+            return Err(too_fine("from"));
+        }
         let in_units = |value| units_of(value, from.scale.max(tick.scale));
         let (Some(first), Some(step)) = (in_units(from), in_units(tick)) else {
             return Err(("from or tick is too large".into(), ""));
@@ -398,11 +402,16 @@ impl Reader<'_> {
                 return Err((format!("{other} cannot be restricted"), hint));
             }
         };
+        let (from, to) = (day("from", row.cells[2])?, day("to", row.cells[3])?);
+        if from.zip(to).is_some_and(|(from, to)| from > to) {
+            let hint = "write the first and the last day of the restriction";
+            return Err(("from is later than to".into(), hint));
+        }
         self.rules.restricted.push(RestrictedRule {
             symbol: symbol.into(),
             account: account.into(),
-            from: day("from", row.cells[2])?,
-            to: day("to", row.cells[3])?,
+            from,
+            to,
             what,
         });
         Ok(())
@@ -434,22 +443,17 @@ impl Reader<'_> {
         let mut known = self.rules.instruments.iter();
         let rule = known.find(|it| it.symbol == symbol);
         let scale = rule.map_or(0, |rule| rule.quantity_scale);
-        let quantity = |name: &str, text: Option<&str>| {
-            let quantity = text.map_or(Ok(Decimal::default()), |it| Decimal::parse(it.as_bytes()));
-            let quantity = quantity.ok().and_then(|it| units(it, scale).ok());
-            quantity.ok_or_else(|| match scale {
-                0 => (format!("{name} must be a whole number"), ""),
-                _ => (
-                    format!("{name} must be a number with at most {scale} decimals"),
-                    "",
-                ),
-            })
-        };
+        let long = opening("long", row.cells[2], scale)?;
+        let short = opening("short", row.cells[3], scale)?;
+        if long > 0 && short > 0 && rule.is_none_or(|rule| !rule.has_effect) {
+            let what = format!("positions of {symbol} net, so one of long and short must be 0");
+            return Err((what, ""));
+        }
         let position = PositionRule {
             account: account.into(),
             symbol: symbol.into(),
-            long: quantity("long", row.cells[2])?,
-            short: quantity("short", row.cells[3])?,
+            long,
+            short,
         };
         self.rules.positions.push(position);
         Ok(())
@@ -483,6 +487,27 @@ fn lots(
     Ok((scale, lot))
 }
 
+/// The long or short quantity of an opening position.
+fn opening(name: &str, text: Option<&str>, scale: u8) -> Result<Quantity, (String, &'static str)> {
+    let text = text.unwrap_or("0");
+    let quantity = Decimal::parse(text.as_bytes()).ok();
+    if quantity.is_some_and(|it| it.mantissa < 0) {
+        let hint = "a position to sell is short, and both quantities are 0 or above";
+        return Err((format!("{name} {text} is below 0"), hint));
+    }
+    let quantity = quantity.and_then(|it| units(it, scale).ok());
+    quantity.ok_or_else(|| {
+        let most = figure(MOST.into(), scale);
+        let what = match scale {
+            0 => format!("{name} {text} must be a whole number up to {most}"),
+            _ => format!(
+                "{name} {text} must be a number with at most {scale} decimals, up to {most}"
+            ),
+        };
+        (what, "")
+    })
+}
+
 fn currency_of(text: &str) -> Result<CurrencyCode, (String, &'static str)> {
     let hint = "write Currency(15), at most 8 letters and digits: EUR, USDT";
     CurrencyCode::parse(text).ok_or((format!("{text} is not a currency"), hint))
@@ -490,6 +515,34 @@ fn currency_of(text: &str) -> Result<CurrencyCode, (String, &'static str)> {
 
 fn units_of(value: Decimal, scale: u8) -> Option<i64> {
     crate::values::units::scaled(value, scale).ok()
+}
+
+/// A price above 0, with the decimals that it needs.
+fn price(name: &str, text: Option<&str>) -> Result<Decimal, (String, &'static str)> {
+    let price = decimal(name, text)?.normalized();
+    match price.scale {
+        0..=MOST_DECIMALS => Ok(price),
+        _ => Err(too_fine(name)),
+    }
+}
+
+fn too_fine(name: &str) -> (String, &'static str) {
+    (
+        format!("{name} has more than {MOST_DECIMALS} decimals"),
+        "prices have at most 9",
+    )
+}
+
+/// The rate of a currency.
+fn rate_of(text: Option<&str>) -> Result<Decimal, (String, &'static str)> {
+    let rate = decimal("rate", text)?.normalized();
+    match rate.scale {
+        0..=RATE_DECIMALS => Ok(rate),
+        _ => {
+            let what = format!("rate has more than {RATE_DECIMALS} decimals");
+            Err((what, "round the rate"))
+        }
+    }
 }
 
 fn decimal(name: &str, text: Option<&str>) -> Result<Decimal, (String, &'static str)> {

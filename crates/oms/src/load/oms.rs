@@ -136,7 +136,7 @@ impl TableRule for RiskRules {
         instruments: File(), REQUIRED, Applied;
         /// CSV: `scope,control,limit`
         limits: File(), REQUIRED, Confirmed;
-        /// CSV: `account,symbol,long,short`: opening positions of an empty journal
+        /// CSV: `account,symbol,long,short`: opening positions of an empty journal; where positions net, `long` or `short` is 0
         positions: File(), "", FirstStart;
         /// CSV: `symbol`, and `account`, `from`, `to`, `what` (RC3)
         restricted: File(), "", Confirmed;

@@ -104,16 +104,18 @@ pub(crate) fn rows<'t>(
     };
     let header = split(header);
     let known: Vec<&str> = required.iter().chain(optional).copied().collect();
-    for name in &header {
-        if !known.contains(name) {
-            let hint = format!("the columns are {}", known.join(", "));
-            errors.push(Diagnostic::in_file(
-                file,
-                *line,
-                format!("unknown column {name}"),
-                &hint,
-            ));
-        }
+    for (at, name) in header.iter().enumerate() {
+        let hint = || format!("the columns are {}", known.join(", "));
+        let (what, hint) = match known.contains(name) {
+            _ if name.is_empty() => (format!("column {} has no name", at + 1), hint()),
+            // The second column may be another one with a typing error.
+            true if header[..at].contains(name) => {
+                (format!("column {name} is named twice"), hint())
+            }
+            true => continue,
+            false => (format!("unknown column {name}"), hint()),
+        };
+        errors.push(Diagnostic::in_file(file, *line, what, &hint));
     }
     let places: Vec<Option<usize>> = known
         .iter()
@@ -195,5 +197,18 @@ mod tests {
         let (_, errors) = all("a,b\n1,\n");
         assert_eq!(errors, ["f.csv:2: b is empty"]);
         assert_eq!(all("").1.len(), 1);
+    }
+
+    #[test]
+    fn a_column_is_named_once() {
+        let (_, errors) = all("a,b,c,b,,c\n1,2,3,4,5,6\n");
+        assert_eq!(
+            errors,
+            [
+                "f.csv:1: column b is named twice; the columns are a, b, c",
+                "f.csv:1: column 5 has no name; the columns are a, b, c",
+                "f.csv:1: column c is named twice; the columns are a, b, c",
+            ]
+        );
     }
 }

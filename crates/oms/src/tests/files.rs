@@ -4,7 +4,8 @@ use super::*;
 use fixwire_text::Diagnostic;
 
 const RESTRICTED: &str = "symbol,account,from,to,what\nX*,A*,2026-11-22,,short\nQQ,,,,\nXYZ,B*,,,\n\
-                          XYZ,A1,20261122,,\nABC,,,2026-13-01,\nABC,,,,bye\n";
+                          XYZ,A1,20261122,,\nABC,,,2026-13-01,\nABC,,,,bye\n\
+                          ABC,,2026-11-23,2026-11-22,\nABC,,2026-11-23,2026-11-23,\n";
 
 fn mistakes(settings: &str, instruments: &str, limits: &str) -> Vec<String> {
     let mut open = |file: &str| match file {
@@ -486,7 +487,10 @@ fn restrictions_are_checked_row_by_row() {
     );
     has(&found, "restricted.csv:6: to must be a day");
     has(&found, "restricted.csv:7: bye cannot be restricted");
-    assert_eq!(found.len(), 7, "the second row is good");
+    has(&found, "restricted.csv:8: from is later than to");
+    let of_file = found.iter().filter(|it| it.contains("restricted.csv:"));
+    assert_eq!(of_file.count(), 6, "one day is from and to: {found:#?}");
+    assert_eq!(found.len(), 8, "the second row is good");
 }
 
 #[test]
@@ -570,4 +574,51 @@ fn only_so_many_users_get_reports_of_orders_placed_elsewhere() {
     );
     has(&found, "at most 128");
     assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn opening_positions_are_checked_row_by_row() {
+    let instruments = "symbol,tick,positions,quantity_decimals,lot\nXYZ,0.5,,,1\nFUT,0.5,effect,,1\nBTC,0.5,,2,1\n";
+    let found = |rows: &str| {
+        let text = format!("account,symbol,long,short\n{rows}\n");
+        let mut open = |file: &str| match file {
+            "instruments.csv" => Ok(instruments.to_string()),
+            "limits.csv" => Ok("scope,control,limit\nfirm,RC6,1\n".to_string()),
+            _ => Ok(text.clone()),
+        };
+        let settings = SETTINGS.replace("remembered = 4", "positions = \"positions.csv\"");
+        let errors = load(&settings, &SESSIONS, &mut open).err();
+        let errors = errors.unwrap_or_default().into_iter();
+        let of_file =
+            errors.filter(|it| it.file.as_ref().is_some_and(|it| it.0 == "positions.csv"));
+        of_file.map(|it| it.to_string()).collect::<Vec<_>>()
+    };
+    let wrong = [
+        (
+            "A1,XYZ,10,5",
+            "positions of XYZ net, so one of long and short must be 0",
+        ),
+        (
+            "A1,XYZ,-5,",
+            "long -5 is below 0; a position to sell is short, and both quantities are 0 or above",
+        ),
+        (
+            "A1,XYZ,,9007199254740993",
+            "short 9007199254740993 must be a whole number up to 9007199254740992",
+        ),
+        (
+            "A1,XYZ,1.5,",
+            "long 1.5 must be a whole number up to 9007199254740992",
+        ),
+        (
+            "A1,BTC,1.005,",
+            "long 1.005 must be a number with at most 2 decimals, up to 90071992547409.92",
+        ),
+    ];
+    for (row, wanted) in wrong {
+        assert_eq!(found(row), [format!("positions.csv:2: {wanted}")], "{row}");
+    }
+    for right in ["A1,FUT,10,5", "A1,XYZ,9007199254740992,0", "A1,BTC,,1.05"] {
+        assert_eq!(found(right), [""; 0], "{right}");
+    }
 }

@@ -73,6 +73,8 @@ pub(crate) fn units(quantity: Decimal, scale: u8) -> Result<Quantity, Reason> {
     let quantity = quantity.normalized();
     match u64::try_from(quantity.mantissa) {
         Ok(whole) if quantity.scale == 0 && whole <= MOST => Ok(whole),
+        // The quantity has decimals, so it is not a multiple of the lot.
+        Ok(_) if quantity.scale > 0 => Err(Reason::of(Why::Lot)),
         _ => Err(Reason::of(Why::Number)),
     }
 }

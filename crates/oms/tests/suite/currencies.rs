@@ -135,6 +135,7 @@ fn mistakes_of_rates_are_told_with_their_line() {
         found.collect::<Vec<_>>()
     };
     assert_eq!(found("JPY,15000000,", "A,1,,JPY"), [""; 0]);
+    assert_eq!(found("JPY,1.0000000010,", "A,1,,JPY"), [""; 0]);
     let hint = "write Currency(15), at most 8 letters and digits: EUR, USDT";
     for (rates, instruments, wanted) in [
         ("EU R,1,", "A,1,,", format!("rates.csv:2: EU R is not a currency; {hint}")),
@@ -143,6 +144,17 @@ fn mistakes_of_rates_are_told_with_their_line() {
             "EUR,1,yesterday",
             "A,1,,",
             "rates.csv:2: as_of yesterday is not a time; write a UTC time such as 20261122-08:00:00".into(),
+        ),
+        // Also the rate of a currency that no symbol has.
+        (
+            "USD,1,\nEUR,1.0000000001,",
+            "A,1,,USD",
+            "rates.csv:3: rate has more than 9 decimals; round the rate".into(),
+        ),
+        (
+            "USD,1,",
+            "A,1,1.0000000001,",
+            "instruments.csv:2: rate has more than 9 decimals; round the rate".into(),
         ),
         (
             "EUR,1,\nEUR,2,",

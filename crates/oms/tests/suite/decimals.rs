@@ -174,8 +174,8 @@ fn a_quantity_that_the_symbol_does_not_have_is_refused_by_name() {
         (
             "VOD",
             "0.5",
-            "99",
-            "a quantity, price or value is out of range",
+            "13",
+            "RC8: order quantity is not a multiple of the lot size (more than 0 decimals)",
         ),
         (
             "ETH-EUR",
@@ -361,8 +361,8 @@ fn files_say_which_decimals_are_wrong() {
     assert_eq!(
         mistakes(INSTRUMENTS, positions, "lines = [\"V\"]"),
         [
-            "positions.csv:2: long must be a number with at most 2 decimals",
-            "positions.csv:3: long must be a whole number",
+            "positions.csv:2: long 0.001 must be a number with at most 2 decimals, up to 90071992547409.92",
+            "positions.csv:3: long 1.5 must be a whole number up to 9007199254740992",
         ]
     );
     let over_tmp = mistakes(INSTRUMENTS, POSITIONS, "lines = [\"V\", \"T\"]");

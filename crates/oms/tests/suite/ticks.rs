@@ -196,6 +196,14 @@ fn a_mistake_of_a_tick_table_is_told_with_its_line() {
             "ticks.csv:3: prices of table t do not rise; list the rows of a table by price",
         ),
         ("t,1e9,1", "ticks.csv:2: from must be a price, 0 or above"),
+        (
+            "t,1,0.0000000001",
+            "ticks.csv:2: tick has more than 9 decimals; prices have at most 9",
+        ),
+        (
+            "t,0.0000000001,1",
+            "ticks.csv:2: from has more than 9 decimals; prices have at most 9",
+        ),
     ] {
         assert_eq!(rows(row), [wanted], "{row}");
     }
@@ -206,5 +214,9 @@ fn a_mistake_of_a_tick_table_is_told_with_its_line() {
     assert_eq!(
         found(TABLES, "symbol,tick,tick_table,decimals\nA,1,shares,1\n"),
         ["instruments.csv:2: decimals must be a number from 2 to 9"]
+    );
+    assert_eq!(
+        found(TABLES, "symbol,tick\nA,0.0000000001\n"),
+        ["instruments.csv:2: tick has more than 9 decimals; prices have at most 9"]
     );
 }

@@ -42,7 +42,10 @@ impl Number {
     }
 
     pub fn whole(self) -> Result<i128, Why> {
-        if self.1 > 0 || !(0..=MOST).contains(&self.0) {
+        if self.1 > 0 && self.0 >= 0 {
+            return Err(Why::Rc("RC8", 13));
+        }
+        if !(0..=MOST).contains(&self.0) {
             return Err(Why::Other(99, 99));
         }
         Ok(self.0)
