@@ -12,6 +12,7 @@ mod load;
 mod positions;
 mod recall;
 pub mod reload;
+mod rows;
 pub mod stamps;
 mod trial;
 
@@ -31,7 +32,8 @@ use at::{MomentArg, StateThen, read_moment};
 pub use fields::shown;
 use fixwire_protocol::readable::Escaped;
 pub use load::{listener, load};
-use recall::{checked, with_recall};
+use recall::with_recall;
+use rows::Rows;
 use stamps::OrderStamps;
 
 use crate::failure::{self, Failure};
@@ -406,13 +408,9 @@ fn tell(told: &Tell, verb: &str) -> Result<ExitCode, Failure> {
 /// Sets the prices of a file, with one command per row. Nothing is set if the OMS finds an error in any row.
 fn prices(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
-    let rows = match price_commands(&name, &text) {
-        Ok(rows) => rows,
-        Err(errors) => return Ok(mistakes(&errors)),
-    };
     let told = Rows {
         name: &name,
-        rows: &rows,
+        file: &price_commands(&name, &text),
         check: "check-prices",
         verb: "",
         done: "set",
@@ -420,55 +418,10 @@ fn prices(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure>
     told.tell(at, why, 200)
 }
 
-/// The rows of a file, each a command.
-struct Rows<'a> {
-    name: &'a str,
-    /// For each row, its line number and the arguments.
-    rows: &'a [(usize, String)],
-    /// The query by which the OMS checks a row.
-    check: &'a str,
-    /// The words that precede the arguments of each row.
-    verb: &'a str,
-    done: &'a str,
-}
-
-impl Rows<'_> {
-    /// Sends each row as a command. Before that the OMS checks `together` rows at a time; nothing is sent if it finds
-    /// an error in any row.
-    fn tell(&self, at: &EngineFlags, why: &str, together: usize) -> Result<ExitCode, Failure> {
-        let Self {
-            name, verb, done, ..
-        } = self;
-        let mut wrong = Vec::new();
-        for some in self.rows.chunks(together) {
-            let all: Vec<&str> = some.iter().map(|(_, words)| words.as_str()).collect();
-            let check = format!("{} {}", self.check, all.join(";"));
-            let found = checked(at, why, &check)?;
-            wrong.extend(found.lines().filter_map(|line| {
-                let (place, what) = line.split_once('\t')?;
-                let place = place.parse::<usize>().ok()?.checked_sub(1)?;
-                Some(format!("{name}:{}: {what}", some.get(place)?.0))
-            }));
-        }
-        if !wrong.is_empty() {
-            return Ok(mistakes(&wrong));
-        }
-        for (line, words) in self.rows {
-            let told = with_recall(at, why, || command(at, format!("{verb}{words}"), why));
-            told.map_err(|failure| match failure {
-                Failure::Text(text) => Failure::Text(format!(
-                    "{name}:{line}: {text}; the rows before it are {done}"
-                )),
-                other => other,
-            })?;
-        }
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
 fn read(file: &Path) -> Result<(String, String), Failure> {
     let name = file.display().to_string();
-    match fs::read_to_string(file) {
+    let text = fs::read(file).map_err(|error| error.to_string());
+    match text.and_then(fixwire_text::utf8) {
         Ok(text) => Ok((name, text)),
         Err(error) => Err(Failure::Text(format!("{name} cannot be read: {error}"))),
     }
@@ -485,31 +438,24 @@ fn mistakes(errors: &[impl ToString]) -> ExitCode {
 /// Enters the reports of a file, with one command per row. Nothing is entered if the OMS finds an error in any row.
 fn report_in(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
-    let rows = match report_rows(&name, &text) {
-        Ok(rows) => rows,
-        Err(errors) => return Ok(mistakes(&errors)),
-    };
+    let file = report_rows(&name, &text);
     let told = Rows {
         name: &name,
-        rows: &rows,
+        file: &file,
         check: "check-reports",
         verb: "report ",
         done: "entered",
     };
     // All rows are checked together, because one row may depend on another.
-    told.tell(at, why, rows.len().max(1))
+    told.tell(at, why, file.rows.len().max(1))
 }
 
 /// Ends the orders of a file, with one command for each. Nothing is sent if the OMS finds an error in any row.
 fn expire(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
-    let rows = match expired_rows(&name, &text) {
-        Ok(rows) => rows,
-        Err(errors) => return Ok(mistakes(&errors)),
-    };
     let told = Rows {
         name: &name,
-        rows: &rows,
+        file: &expired_rows(&name, &text),
         check: "check-reports",
         verb: "report ",
         done: "expired",

@@ -41,7 +41,7 @@ pub use desk::notice::{OmsEvent, OmsListener};
 pub use desk::positions;
 pub use desk::price_file::price_commands;
 pub use desk::query::stored_answer;
-pub use desk::report_file::{expired_rows, report_rows};
+pub use desk::report_file::{RowCommands, expired_rows, report_rows};
 pub use fixwire_ledger::NestedEvents;
 pub use state::OmsState;
 pub use state::conditions::{PriceCondition, Terms};

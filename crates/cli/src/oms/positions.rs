@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use super::answers::{self, Ask, MOST_BYTES, answer, question, table};
 use super::history::read_notes;
+use super::rows::{WrongRow, all_mistakes};
 use super::{command, mistakes, read};
 use crate::failure::Failure;
 use crate::session::EngineFlags;
@@ -141,10 +142,15 @@ pub(super) fn set(asked: &PositionCommand) -> Result<ExitCode, Failure> {
 /// Loads the positions of a file.
 pub(super) fn load(args: &LoadPositions) -> Result<ExitCode, Failure> {
     let (name, text) = read(&args.file)?;
-    let file = match position_rows(&name, &text) {
-        Ok(file) => file,
-        Err(errors) => return Ok(mistakes(&errors)),
-    };
+    let file = position_rows(&name, &text);
+    match load_file(args, &name, &file) {
+        // The form of the file has mistakes, and no OMS checked its other rows.
+        Err(_) if !file.mistakes.is_empty() => Ok(mistakes(&file.mistakes)),
+        done => done,
+    }
+}
+
+fn load_file(args: &LoadPositions, name: &str, file: &ClearingFile) -> Result<ExitCode, Failure> {
     let flag = match (args.totals, args.deltas) {
         (true, _) => Some(PositionQuantities::Totals),
         (_, true) => Some(PositionQuantities::Deltas),
@@ -178,10 +184,9 @@ pub(super) fn load(args: &LoadPositions) -> Result<ExitCode, Failure> {
             None => None,
         };
         let load = Load {
-            name: &name,
+            name,
             short: &short,
-            rows: &file.rows,
-            has: file.has,
+            file,
             quantities,
             again: args.again,
             since: as_of.zip(since.as_ref()),
@@ -223,9 +228,7 @@ fn short_name(file: &Path) -> Result<String, Failure> {
 struct Load<'a> {
     name: &'a str,
     short: &'a str,
-    rows: &'a [ClearingRow],
-    /// Whether the file has the columns `long` and `short`.
-    has: [bool; 2],
+    file: &'a ClearingFile,
     quantities: PositionQuantities,
     again: bool,
     /// The time of totals, and the changes by fills after that time.
@@ -235,49 +238,55 @@ struct Load<'a> {
 impl Load<'_> {
     /// Sends the rows as one command, if the OMS finds no mistake in any row.
     fn tell(&self, at: &EngineFlags, why: &str) -> Result<ExitCode, Failure> {
-        let wrong = self.doubts();
-        if !wrong.is_empty() {
-            return Ok(mistakes(&wrong));
-        }
         let text = self.text();
         if text.len() > MOST_BYTES {
             return Err(Failure::Text(format!(
                 "{}: {} rows are {} bytes; one load has at most {MOST_BYTES}: split the file, for example by account",
                 self.name,
-                self.rows.len(),
+                self.file.rows.len(),
                 text.len()
             )));
         }
-        let found = answer(at, question(&format!("positions check {text}")))?;
-        let wrong = found.lines().filter_map(|line| {
-            let (row, what) = line.split_once('\t')?;
-            let row = self.rows.get(row.parse::<usize>().ok()?.checked_sub(1)?)?;
-            Some(format!("{}:{}: {what}", self.name, row.line))
-        });
-        let wrong: Vec<String> = wrong.collect();
+        let wrong = match self.file.rows.is_empty() {
+            true => Vec::new(),
+            false => self.wrong_rows(&answer(at, question(&format!("positions check {text}")))?),
+        };
+        let wrong = all_mistakes(self.name, &self.file.mistakes, Ok(wrong))?;
         if !wrong.is_empty() {
             return Ok(mistakes(&wrong));
         }
         command(at, format!("load {text}"), why)
     }
 
+    /// The rows that are in doubt, and those in which the OMS found a mistake.
+    fn wrong_rows(&self, found: &str) -> Vec<WrongRow> {
+        let found = found.lines().filter_map(|line| {
+            let (row, what) = line.split_once('\t')?;
+            let row = row.parse::<usize>().ok()?.checked_sub(1)?;
+            Some(WrongRow {
+                line: self.file.rows.get(row)?.line,
+                what: what.to_owned(),
+            })
+        });
+        self.doubts().into_iter().chain(found).collect()
+    }
+
     /// Fills after the time of the totals that the totals may or may not include.
-    fn doubts(&self) -> Vec<String> {
+    fn doubts(&self) -> Vec<WrongRow> {
         let Some((_, since)) = self.since else {
             return Vec::new();
         };
-        let wrong = self.rows.iter().filter_map(|row| {
+        let wrong = self.file.rows.iter().filter_map(|row| {
             let known = since.of(&row.account, &row.symbol)?;
-            (!known.doubts.is_empty()).then(|| {
-                format!(
-                    "{}:{}: account: it is unknown whether the total of {} {} has all fills: {}; load a total of a \
-                     later moment",
-                    self.name,
-                    row.line,
+            (!known.doubts.is_empty()).then(|| WrongRow {
+                line: row.line,
+                what: format!(
+                    "account: it is unknown whether the total of {} {} has all fills: {}; load a total of a later \
+                     moment",
                     row.account,
                     row.symbol,
                     known.doubts.join(", ")
-                )
+                ),
             })
         });
         wrong.collect()
@@ -296,7 +305,7 @@ impl Load<'_> {
             text += " again";
         }
         text += &format!(" file={}", self.short);
-        for row in self.rows {
+        for row in &self.file.rows {
             let ClearingRow {
                 account,
                 symbol,
@@ -308,7 +317,10 @@ impl Load<'_> {
                 (false, PositionQuantities::Totals) => MISSING.to_owned(),
                 (true, _) | (_, PositionQuantities::Deltas) => quantity.to_owned(),
             };
-            let (long, short) = (given(self.has[0], long), given(self.has[1], short));
+            let (long, short) = (
+                given(self.file.has[0], long),
+                given(self.file.has[1], short),
+            );
             text += &format!(";{account} {symbol} {long} {short}");
             if let Some((_, since)) = self.since {
                 let Some(known) = since.of(account, symbol) else {
@@ -394,10 +406,10 @@ pub(super) fn reconcile(args: &Reconcile) -> Result<ExitCode, Failure> {
         );
         compare_fills(&theirs, &ours, args.listed)
     } else {
-        let file = match position_rows(&name, &text) {
-            Ok(file) => file,
-            Err(errors) => return Ok(mistakes(&errors)),
-        };
+        let file = position_rows(&name, &text);
+        if !file.mistakes.is_empty() {
+            return Ok(mistakes(&file.mistakes));
+        }
         if file.quantities == Some(PositionQuantities::Deltas) {
             return Err(Failure::Text(format!(
                 "{name} has changes; only totals can be compared"

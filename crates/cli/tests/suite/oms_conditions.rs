@@ -47,12 +47,17 @@ fn a_conditional_order_survives_kill_9_and_reports_are_entered_by_hand() {
         code != 0 && said.contains("prices.csv:2: last = x is not a price"),
         "{said}"
     );
-    fs::write(&prices, "symbol,last\nVOD,12.60\nXYZ,1\nVOD,1.00001\n").unwrap();
+    fs::write(
+        &prices,
+        "symbol,last\nVOD,12.60\nXYZ,1\nVOD,1.00001\nVOD,x\n",
+    )
+    .unwrap();
     let (code, said) = oms(folder, "prices", &[&[file.as_str()], &why[..]].concat());
     assert!(
         code != 0
             && said.contains("prices.csv:3: unknown symbol XYZ")
-            && said.contains("prices.csv:4: last=1.00001 is not a price with at most"),
+            && said.contains("prices.csv:4: last=1.00001 is not a price with at most")
+            && said.contains("prices.csv:5: last = x is not a price"),
         "{said}"
     );
     assert_eq!(json(folder, "held", &[]).as_array().unwrap().len(), 1);
@@ -75,20 +80,38 @@ fn a_conditional_order_survives_kill_9_and_reports_are_entered_by_hand() {
 
     let reports = folder.join("reports.csv");
     let file = reports.display().to_string();
-    let rows =
-        "order,type,quantity,price,exec\n1,fill,40,12.5,E7\n1,fill,70,12.5,E8\n2,expired,,,\n";
+    let rows = "order,type,quantity,price,exec\n1,fill,40,12.5,E7\n1,fill,70,12.5,E8\n2,expired,,,\n1,fill\n";
     fs::write(&reports, rows).unwrap();
     let why = ["--why", "by telephone"];
     let (code, said) = oms(folder, "report-in", &[&[file.as_str()], &why[..]].concat());
     assert!(
         code != 0
             && said.contains("reports.csv:3: quantity is above what is left of order 1, 60")
-            && said.contains("reports.csv:4: no order 2 in memory"),
+            && said.contains("reports.csv:4: no order 2 in memory")
+            && said.contains("reports.csv:5: 2 values, the first line names 5"),
+        "{said}"
+    );
+    fs::write(&reports, "order,type\n").unwrap();
+    let (code, said) = oms(folder, "report-in", &[&[file.as_str()], &why[..]].concat());
+    assert!(
+        code != 0 && said.contains("reports.csv:1: the file has no row"),
+        "{said}"
+    );
+    fs::write(&reports, b"order,type\n1,Soci\xE9t\xE9\n").unwrap();
+    let (code, said) = oms(folder, "report-in", &[&[file.as_str()], &why[..]].concat());
+    assert!(
+        code != 0 && said.contains("line 2, column 7: the byte 0xE9 is not UTF-8"),
         "{said}"
     );
     fs::write(&reports, &rows[..rows.find("1,fill,70").unwrap()]).unwrap();
     let (code, said) = oms(folder, "report-in", &[&[file.as_str()], &why[..]].concat());
-    assert_eq!((code, said.as_str()), (0, "order 1: reported as working\n"));
+    assert_eq!(
+        (code, said.as_str()),
+        (
+            0,
+            "order 1: fill of 40 at 12.5 entered; the order is working\n"
+        )
+    );
     assert!(client.expect("8").contains("|150=0|"));
     assert!(client.expect("8").contains("|32=40|31=12.5|"));
     let (_, history) = oms(folder, "history", &["1"]);

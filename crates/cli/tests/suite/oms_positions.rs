@@ -89,12 +89,17 @@ fn positions_are_set_loaded_and_compared_also_after_kill_9() {
     );
 
     // All rows or none.
-    let wrong = "account,symbol,long,short\nA1,VOD,7,\n# a comment\nA11,VOD,1,\nA1,VODA,1,\nDESK,VOD,1.5,\n";
+    let wrong = "account,symbol,long,short\nA1,VOD,7,\n# a comment\nA11,VOD,1,\nA1,VODA,1,\nDESK,VOD,1.5,\n\
+                 A1,VOD,9,\nA1,VOD\nA1,VOD,ten,\n";
     let (code, said) = load(folder, wrong, &["--totals"]);
     for mistake in [
         "clearing.csv:4: account: unknown account A11; did you mean A1?",
         "clearing.csv:5: symbol: unknown symbol VODA; did you mean VOD?",
         "clearing.csv:6: long: 1.5 must be a whole number",
+        // The form of the file.
+        "clearing.csv:7: the position of A1 in VOD is in line 2 too",
+        "clearing.csv:8: 2 values, the first line names 4",
+        "clearing.csv:9: long ten is not a number",
     ] {
         assert!(code == 1 && said.contains(mistake), "{mistake}: {said}");
     }

@@ -1,25 +1,24 @@
 //! Prices of markets in a CSV file.
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use fixwire_protocol::Decimal;
 
+use crate::desk::report_file::RowCommands;
 use crate::load::is_name;
 use crate::load::table;
 use fixwire_text::Diagnostic;
 
-/// Reads a CSV file with `symbol,last,bid,offer`. Returns one command for each row, such as `price symbol=VOD
-/// last=101.5`, with the line number of the row.
-///
-/// # Errors
-///
-/// Every mistake, with its line.
-pub fn price_commands(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<Diagnostic>> {
+/// Reads a CSV file with `symbol,last,bid,offer`: the command of a row is such as `price symbol=VOD last=101.5`.
+#[must_use]
+pub fn price_commands(file: &str, text: &str) -> RowCommands {
     const FIELDS: [&str; 3] = ["last", "bid", "offer"];
-    let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
+    let cells = match table::read(file, text) {
+        Ok(cells) => cells,
+        Err(error) => return RowCommands::unread(error),
+    };
     let mut errors = Vec::new();
     let rows = table::rows(file, &cells, &["symbol"], &FIELDS, &mut errors);
     let mut commands = Vec::new();
@@ -32,7 +31,7 @@ pub fn price_commands(file: &str, text: &str) -> Result<Vec<(usize, String)>, Ve
         }
         let mut command = format!("price symbol={symbol}");
         let prices = FIELDS.iter().zip(&row.cells[1..]);
-        let before = command.len();
+        let (before, mistakes) = (command.len(), errors.len());
         for (field, price) in prices.filter_map(|(field, cell)| Some((field, (*cell)?))) {
             if Decimal::parse(price.as_bytes()).is_err() {
                 let what = format!("{field} = {price} is not a price");
@@ -49,33 +48,32 @@ pub fn price_commands(file: &str, text: &str) -> Result<Vec<(usize, String)>, Ve
                 "write last, bid or offer",
             ));
         }
-        commands.push((row.line, command));
+        if errors.len() == mistakes {
+            commands.push((row.line, command));
+        }
     }
-    if errors.is_empty() {
-        Ok(commands)
-    } else {
-        errors.sort_by_key(|error| error.file.as_ref().map(|(_, line)| *line));
-        Err(errors)
-    }
+    RowCommands::of(file, commands, errors)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
+    use alloc::string::{String, ToString};
 
     #[test]
     fn each_row_is_a_command_and_each_mistake_has_its_line() {
         let read = |text: &str| price_commands("p.csv", text);
         assert_eq!(
-            read("symbol,last,bid\nVOD,101.5,\nXYZ,,7\n").unwrap(),
+            read("symbol,last,bid\nVOD,101.5,\nXYZ,,7\n").rows,
             [
                 (2, "price symbol=VOD last=101.5".into()),
                 (3, "price symbol=XYZ bid=7".into())
             ]
         );
-        let wrong = read("symbol,last\nVOD,x\nA=B,1\nXYZ,\n").unwrap_err();
-        let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+        let wrong = read("symbol,last\nVOD,x\nA=B,1\nXYZ,\nABC,5\n");
+        assert_eq!(wrong.rows, [(5, "price symbol=ABC last=5".into())]);
+        let wrong = wrong.mistakes.iter().map(ToString::to_string);
+        let wrong: Vec<String> = wrong.collect();
         assert_eq!(
             wrong,
             [

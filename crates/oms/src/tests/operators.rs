@@ -258,7 +258,10 @@ fn an_operator_enters_what_the_venue_says_by_telephone() {
     );
     let fill = "report order=1 type=fill quantity=4 price=99.95 exec=E1";
     let said = world.says("ann", fill);
-    assert_eq!(said.unwrap(), "order 1: reported as working");
+    assert_eq!(
+        said.unwrap(),
+        "order 1: fill of 4 at 99.95 entered; the order is working"
+    );
     assert_eq!(world.said, ["ReportEntered", "Accepted", "Filled"]);
     let again = world.says("ann", fill).unwrap_err();
     assert_eq!(again, "exec=E1 of order 1 is known already");
@@ -266,7 +269,14 @@ fn an_operator_enters_what_the_venue_says_by_telephone() {
     let exec = siphasher::sip::SipHasher13::new().hash(b"E1");
     world.fill_again(first, 4, "99.95", exec);
     assert_eq!(world.said, [""; 0]);
-    world.says("ann", "report order=2 type=cancelled").unwrap();
+    let said = world.says("ann", "report order=2 type=cancelled");
+    assert_eq!(said.unwrap(), "order 2: reported as cancelled");
+    // A fill from before the cancel.
+    let late = "report order=2 type=fill quantity=5 price=100.5 exec=E2";
+    assert_eq!(
+        world.says("ann", late).unwrap(),
+        "order 2: fill of 5 at 100.5 entered; the order is cancelled"
+    );
     let known = |world: &World, order| world.core.state().orders().get(order).unwrap().clone();
     assert_eq!(known(&world, second).state, Ended(End::Cancelled));
     world.says("ann", "report order=1 type=expired").unwrap();

@@ -8,7 +8,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::fmt::Write as _;
 
 use fixwire_protocol::Decimal;
@@ -22,6 +22,7 @@ use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::spreads::{LegSource, leg_exec};
 use crate::values::reason::Why;
+use crate::values::show::text;
 use crate::values::units::MOST_DECIMALS;
 use crate::values::units::scaled;
 use crate::values::value::{BreakKind, End, Number, Quantity, RequestKind};
@@ -367,8 +368,52 @@ impl Core {
         } else {
             self.hear_entry(at, &entry, sink);
         }
-        let state = self.state.orders().get(order).map(|order| order.state);
-        Ok(format!("order {order}: reported as {}", name(state)))
+        Ok(self.entered(&entry))
+    }
+
+    /// What became of a report that was entered, and the state of its order.
+    fn entered(&self, entry: &Entry<'_>) -> String {
+        let number = entry.order;
+        let order = self.state.orders().get(number);
+        let state = order.map(|order| order.state);
+        let kind = match entry.kind {
+            ReportKind::New => "accepted",
+            ReportKind::Rejected => name(Some(OrderState::Ended(End::Rejected))),
+            ReportKind::End(end) => name(Some(OrderState::Ended(end))),
+            _ => {
+                return format!(
+                    "order {number}: {}; the order is {}",
+                    self.fill_entered(entry),
+                    name(state)
+                );
+            }
+        };
+        match name(state) {
+            is if is == kind => format!("order {number}: reported as {kind}"),
+            is => format!("order {number}: reported as {kind}; the order is {is}"),
+        }
+    }
+
+    fn fill_entered(&self, entry: &Entry<'_>) -> String {
+        let order = self.state.orders().get(entry.order);
+        let legs = order.and_then(|order| self.state.legs(order.instrument));
+        let leg = entry.leg.zip(legs).map(|(at, legs)| legs[at].instrument);
+        let exec = match leg {
+            Some(leg) => leg_exec(entry.exec_hash(), leg),
+            None => entry.exec_hash(),
+        };
+        // An order that the fill has ended may have left memory.
+        let is_booked = order.is_none() || self.state.orders().has_fill(entry.order, exec);
+        let number = |of: Option<Decimal>| of.unwrap_or_default().normalized();
+        let (quantity, price) = (number(entry.quantity), number(entry.price));
+        let leg = leg.map(|leg| text(self.state.instruments().name(leg)));
+        let of_leg = leg.map_or_else(String::new, |leg| format!(" of leg {leg}"));
+        match is_booked {
+            true => format!("fill of {quantity}{of_leg} at {price} entered"),
+            false => format!(
+                "the fill of {quantity}{of_leg} at {price} was not booked: see fixwire oms breaks"
+            ),
+        }
     }
 
     fn hear_entry(&mut self, at: i64, entry: &Entry<'_>, sink: &mut impl Sink) {
@@ -413,16 +458,22 @@ impl Core {
     }
 }
 
-fn name(state: Option<OrderState>) -> String {
+fn name(state: Option<OrderState>) -> &'static str {
     match state {
-        Some(OrderState::Ended(End::Filled)) => "filled".to_string(),
-        Some(OrderState::Ended(End::Cancelled)) => "cancelled".to_string(),
-        Some(OrderState::Ended(End::Rejected)) => "rejected".to_string(),
-        Some(OrderState::Ended(End::Expired)) => "expired".to_string(),
-        Some(OrderState::Ended(End::DoneForDay) | OrderState::DoneForDay) => {
-            "done for the day".to_string()
-        }
-        Some(OrderState::Lapsed) => "closed here, not confirmed by the venue".to_string(),
-        _ => "working".to_string(),
+        Some(OrderState::Ended(End::Filled)) => "filled",
+        Some(OrderState::Ended(End::Cancelled)) => "cancelled",
+        Some(OrderState::Ended(End::Rejected)) => "rejected",
+        Some(OrderState::Ended(End::Expired)) => "expired",
+        Some(OrderState::Ended(End::DoneForDay) | OrderState::DoneForDay) => "done for the day",
+        Some(OrderState::Lapsed) => "closed here, not confirmed by the venue",
+        Some(
+            OrderState::Parent
+            | OrderState::Held
+            | OrderState::Queued
+            | OrderState::Sent
+            | OrderState::Unknown
+            | OrderState::Working,
+        ) => "working",
+        None => "closed and no longer in memory",
     }
 }

@@ -36,8 +36,10 @@ pub struct ClearingFile {
     pub as_of: Option<i64>,
     /// Whether the file has the columns `long` and `short`. One of them may be missing.
     pub has: [bool; 2],
-    /// The rows of the file.
+    /// The rows without a mistake in their form.
     pub rows: Vec<ClearingRow>,
+    /// Every mistake in the form of the file, with its line and column.
+    pub mistakes: Vec<Diagnostic>,
 }
 
 /// A fill of a file.
@@ -124,23 +126,26 @@ impl Reader<'_> {
         cell
     }
 
-    fn done<T>(mut self, done: T) -> Result<T, Vec<Diagnostic>> {
-        if self.errors.is_empty() {
-            return Ok(done);
-        }
+    fn mistakes(mut self) -> Vec<Diagnostic> {
+        let line = |error: &Diagnostic| error.file.as_ref().map(|(_, line)| *line);
+        self.errors.sort_by_key(line);
         self.errors
-            .sort_by_key(|error| error.file.as_ref().map(|(_, line)| *line));
-        Err(self.errors)
     }
 }
 
-/// Reads a CSV file with `account,symbol,long,short`, and optionally `kind` (`totals` or `deltas`) and `as_of`.
-///
-/// # Errors
-///
-/// Every mistake in the form of the file, with its line and column. A running OMS checks the values.
-pub fn position_rows(file: &str, text: &str) -> Result<ClearingFile, Vec<Diagnostic>> {
-    let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
+/// Reads a CSV file with `account,symbol,long,short`, and optionally `kind` (`totals` or `deltas`) and `as_of`. A
+/// running OMS checks the values.
+#[must_use]
+pub fn position_rows(file: &str, text: &str) -> ClearingFile {
+    let cells = match table::read(file, text) {
+        Ok(cells) => cells,
+        Err(error) => {
+            return ClearingFile {
+                mistakes: alloc::vec![error],
+                ..ClearingFile::default()
+            };
+        }
+    };
     let mut errors = Vec::new();
     let optional = ["long", "short", "kind", "as_of"];
     let rows = table::rows(file, &cells, &["account", "symbol"], &optional, &mut errors);
@@ -157,6 +162,7 @@ pub fn position_rows(file: &str, text: &str) -> Result<ClearingFile, Vec<Diagnos
     let mut known = BTreeMap::new();
     let (mut kind, mut as_of) = (None, None);
     for row in &rows {
+        let before = reader.errors.len();
         match reader.shared(row, "kind", 4, &mut kind) {
             None => {}
             Some("totals") => done.quantities = Some(PositionQuantities::Totals),
@@ -191,20 +197,23 @@ pub fn position_rows(file: &str, text: &str) -> Result<ClearingFile, Vec<Diagnos
             let what = format!("the position of {account} in {symbol} is in line {first} too");
             reader.wrong(row, what, "leave one row");
         }
-        done.rows.push(ClearingRow {
-            line: row.line,
-            account,
-            symbol,
-            long,
-            short,
-        });
+        if reader.errors.len() == before {
+            done.rows.push(ClearingRow {
+                line: row.line,
+                account,
+                symbol,
+                long,
+                short,
+            });
+        }
     }
     if rows.is_empty() && reader.errors.is_empty() {
         let what = "the file has no row";
         let error = Diagnostic::in_file(file, 1, what, "write a row for each position");
         reader.errors.push(error);
     }
-    reader.done(done)
+    done.mistakes = reader.mistakes();
+    done
 }
 
 /// Whether a file has fills, which is so if its heading has the column `side`.
@@ -265,7 +274,10 @@ pub fn fill_rows(file: &str, text: &str) -> Result<Vec<ClearingFill>, Vec<Diagno
             quantity: quantity.normalized().to_string(),
         });
     }
-    reader.done(fills)
+    match reader.mistakes() {
+        mistakes if mistakes.is_empty() => Ok(fills),
+        mistakes => Err(mistakes),
+    }
 }
 
 #[cfg(test)]
@@ -297,7 +309,8 @@ mod tests {
         let text = "account,symbol,long,short,kind,as_of\n\
                     A1,XYZ,10.50,,totals,2026-11-29T22:00:00Z\n\
                     A1,ABC,,3,totals,2026-11-29T22:00:00Z\n";
-        let file = position_rows("p.csv", text).unwrap();
+        let file = position_rows("p.csv", text);
+        assert_eq!(file.mistakes, []);
         assert_eq!(file.quantities, Some(PositionQuantities::Totals));
         assert_eq!(file.as_of, moment("2026-11-29T22:00:00Z").ok());
         assert_eq!((&*file.rows[0].long, &*file.rows[0].short), ("10.5", "0"));
@@ -309,9 +322,14 @@ mod tests {
         let text = "account,symbol,long,short,kind,as_of\n\
                     A1,XYZ,ten,0,sums,yesterday\n\
                     A 1,XYZ,1,0,sums,yesterday\n\
-                    A1,XYZ,+-1,0,deltas,yesterday\n";
+                    A1,XYZ,+-1,0,deltas,yesterday\n\
+                    A1,ABC,1,0,sums,yesterday\n";
+        let file = position_rows("p.csv", text);
+        // The OMS checks the other rows.
+        let lines: Vec<usize> = file.rows.iter().map(|row| row.line).collect();
+        assert_eq!(lines, [5]);
         assert_eq!(
-            texts(&position_rows("p.csv", text).unwrap_err()),
+            texts(&file.mistakes),
             [
                 "p.csv:2: kind sums is unknown; write totals or deltas",
                 "p.csv:2: as_of: yesterday is not a moment in UTC such as 2026-11-29T22:00:00Z",
@@ -323,14 +341,14 @@ mod tests {
             ]
         );
         assert_eq!(
-            texts(&position_rows("p.csv", "account,symbol,long\n").unwrap_err()),
+            texts(&position_rows("p.csv", "account,symbol,long\n").mistakes),
             ["p.csv:1: the file has no row; write a row for each position"]
         );
         assert_eq!(
-            texts(&position_rows("p.csv", "account,symbol,kind\nA1,XYZ,totals\n").unwrap_err()),
+            texts(&position_rows("p.csv", "account,symbol,kind\nA1,XYZ,totals\n").mistakes),
             ["p.csv:1: the columns long and short are missing; write one of them, or both"]
         );
-        let file = position_rows("p.csv", "account,symbol, short\nA1,XYZ,5\n").unwrap();
+        let file = position_rows("p.csv", "account,symbol, short\nA1,XYZ,5\n");
         assert_eq!(file.has, [false, true]);
     }
 

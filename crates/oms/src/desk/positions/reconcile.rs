@@ -246,7 +246,7 @@ mod tests {
     fn positions_differ_by_account_and_symbol() {
         let ours = own_quantities(ANSWER, Compared::Positions);
         let file = "account,symbol,long,short\nA1,XYZ,10.50,\nA1,ABC,,5\nA1,NEW,1,\n";
-        let theirs = position_rows("p.csv", file).unwrap().rows;
+        let theirs = position_rows("p.csv", file).rows;
         let found = compare_positions(&theirs, &ours, true).unwrap();
         assert_eq!((found.compared, found.count), (3, 2));
         assert_eq!(
@@ -263,7 +263,7 @@ mod tests {
         let mut ours = own_quantities(ANSWER, Compared::Positions);
         ours.truncate(1);
         ours[0].since = Some(["2.5".into(), "-1".into()]);
-        let theirs = position_rows("p.csv", "account,symbol,long,short\nA1,XYZ,8,1\n").unwrap();
+        let theirs = position_rows("p.csv", "account,symbol,long,short\nA1,XYZ,8,1\n");
         let found = compare_positions(&theirs.rows, &ours, false).unwrap();
         assert_eq!(found.count, 0);
         assert!(found.table.ends_with("\tlong since\tshort since"));
