@@ -479,23 +479,11 @@ impl Core {
         if order.id.bytes() != change.original {
             return Err(Reason::of(Why::FormerId));
         }
-        let symbol = state.instruments().name(order.instrument);
-        let is_other = !change.symbol.is_empty() && change.symbol != symbol;
-        if is_other || change.side.is_some_and(|side| side != order.side) {
-            return Err(Reason::of(Why::Unchangeable));
-        }
-        let others = &change.others;
-        let scale = state.scale(order.instrument);
-        let stop = others.stop.map(|stop| scaled(stop, scale)).transpose()?;
-        if (!others.account.is_empty() && others.account != account)
-            || others.kind.is_some_and(|kind| kind != order.kind.byte())
-            || others.tif.is_some_and(|tif| tif != order.tif.byte())
-            || stop.is_some_and(|stop| stop != order.stop)
-            || (!others.until.is_empty()
-                && crate::values::day::compact(others.until) != order.until)
-            || (!others.effect.is_empty() && others.effect != order.effect.field().as_slice())
-        {
-            return Err(Reason::of(Why::Unchangeable));
+        if let Some(tag) = change.differs(state, order)? {
+            return Err(Reason {
+                value: tag.into(),
+                ..Reason::of(Why::Unchangeable)
+            });
         }
         let is_parent = order.state == OrderState::Parent;
         if is_replace {

@@ -5,12 +5,15 @@ use fixwire_protocol::{Tag, tag};
 use crate::decide::core::{Change, Core, NewOrder, Sink};
 use crate::decide::mass::MassCancel;
 use crate::decide::quotes::NewQuote;
+use crate::state::OmsState;
 use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
+use crate::values::day::compact;
 use crate::values::fields::{LostBecause, LostField};
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
+use crate::values::units::scaled;
 
 impl Reason {
     /// The reason for a lost field: it would not reach the venue, it makes the carried fields too long, it is a displayed
@@ -51,6 +54,47 @@ impl NewOrder<'_> {
 }
 
 impl Change<'_> {
+    /// The tag of the first value that differs from the order's, although no request can change it.
+    ///
+    /// # Errors
+    ///
+    /// StopPx(99) has more decimals than the instrument, or is out of range.
+    pub(crate) fn differs(&self, state: &OmsState, order: &Order) -> Result<Option<Tag>, Reason> {
+        let symbol = state.instruments().name(order.instrument);
+        let account = state.accounts().name(order.account);
+        let others = &self.others;
+        let scale = state.scale(order.instrument);
+        let is_other = |value: &[u8], own: &[u8]| !value.is_empty() && value != own;
+        let differs = [
+            (tag::SYMBOL, is_other(self.symbol, symbol)),
+            (tag::SIDE, self.side.is_some_and(|it| it != order.side)),
+            (tag::ACCOUNT, is_other(others.account, account)),
+            (
+                tag::ORD_TYPE,
+                others.kind.is_some_and(|it| it != order.kind.byte()),
+            ),
+            (
+                tag::TIME_IN_FORCE,
+                others.tif.is_some_and(|it| it != order.tif.byte()),
+            ),
+            (
+                tag::EXPIRE_DATE,
+                !others.until.is_empty() && compact(others.until) != order.until,
+            ),
+            (
+                tag::POSITION_EFFECT,
+                is_other(others.effect, order.effect.field().as_slice()),
+            ),
+        ];
+        if let Some((tag, _)) = differs.into_iter().find(|(_, differs)| *differs) {
+            return Ok(Some(tag));
+        }
+        let stop = others.stop.map(|stop| scaled(stop, scale)).transpose()?;
+        Ok(stop
+            .filter(|stop| *stop != order.stop)
+            .map(|_| tag::STOP_PX))
+    }
+
     /// Checks that a replace has no field that its order cannot have.
     pub(crate) fn check_values(&self, order: &Order) -> Result<(), Reason> {
         if self.price.is_some() && !order.kind.has_price() {

@@ -21,7 +21,7 @@ use crate::state::show::reason_text;
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::report_numbers::ReportNumbers;
-use crate::values::show::{average, digits, price};
+use crate::values::show::{Sentence, average, digits, price};
 use crate::values::units::Scales;
 use crate::values::value::{End, Number, RequestKind, Text};
 
@@ -657,14 +657,30 @@ pub(crate) fn refused_new(
     client: Client,
     outbox: &mut Outbox,
 ) {
-    let instrument = new
-        .get(tag::SYMBOL)
-        .and_then(|it| state.instruments().find(it));
+    let text = reason_text(state, reason, scales_of(state, new));
+    let said = (client, Some(state.events()));
+    not_there(state, (reason, &text), new, said, outbox);
+}
+
+/// The decimals of the instrument that a request names by Symbol(55).
+pub(crate) fn scales_of(state: &OmsState, request: &Message<'_>) -> Scales {
+    let symbol = request.get(tag::SYMBOL);
+    let instrument = symbol.and_then(|it| state.instruments().find(it));
     let scales = instrument.map(|instrument| state.scales(instrument));
-    let text = reason_text(state, reason, scales.unwrap_or_default());
-    // The answer to a status request is not an execution.
-    let is_status = new.msg_type() == b"H";
-    let exec = if is_status { 0 } else { state.events() };
+    scales.unwrap_or_default()
+}
+
+/// ExecutionReport(8) with OrdStatus(39) = 8 and the fields of a request, for an order that the OMS does not have. It
+/// reports the event with the given number, or is a status, which reports no event.
+pub(crate) fn not_there(
+    state: &OmsState,
+    (reason, text): (&Reason, &Sentence),
+    new: &Message<'_>,
+    (client, event): (Client, Option<u64>),
+    outbox: &mut Outbox,
+) {
+    let is_status = event.is_none();
+    let exec = event.unwrap_or(0);
     let mut report = outbox.begin(client.session, b"8");
     report
         .field(tag::ORDER_ID, b"NONE")

@@ -11,7 +11,7 @@ use fixwire_ledger::{Pieces, Wire, state_hash, write_state};
 use fixwire_protocol::{Ledger, Timestamp};
 
 use crate::state::event::timed_event;
-use crate::state::orders::ids::{Ids, Used};
+use crate::state::orders::ids::{Ids, Used, UsedBy};
 use crate::state::orders::{Order, Orders};
 use crate::state::quotes::Quotes;
 use crate::state::{Holding, OmsState, Standing};
@@ -96,8 +96,8 @@ impl OmsState {
         self.orders.len().put(to);
         orders.for_each(|order| self.put_order(order, to));
         self.orders.ended().put(to);
-        let ids = self.ids.iter().map(|used| (used.hash, used.order));
-        let mut ids: Vec<(u64, Number)> = ids.collect();
+        let ids = self.ids.iter().map(|used| (used.hash, used.by));
+        let mut ids: Vec<(u64, UsedBy)> = ids.collect();
         ids.sort_unstable();
         ids.put(to);
         self.used_execs.put(to);
@@ -202,10 +202,10 @@ impl OmsState {
         state.complete_families()?;
         let has_flow = state.all_standings().any(|it| it.flow.is_some());
         state.has_flow = has_flow;
-        let ids = <Vec<(u64, Number)>>::take(from)?;
+        let ids = <Vec<(u64, UsedBy)>>::take(from)?;
         state.ids.reserve(ids.len());
-        for (hash, order) in ids {
-            state.ids.add_new(Used { hash, order });
+        for (hash, by) in ids {
+            state.ids.add_new(Used { hash, by });
         }
         state.used_execs = Wire::take(from)?;
         state.rejected = Wire::take(from)?;

@@ -36,7 +36,7 @@ use crate::state::flow::{Flow, Passed, Recent};
 use crate::state::orders::breaks::VenueBreaks;
 use crate::state::orders::carried::Carried;
 use crate::state::orders::exec_ids::ExecIds;
-use crate::state::orders::ids::Ids;
+use crate::state::orders::ids::{Ids, RejectedFor, UsedBy};
 use crate::state::orders::late::LateReplaces;
 use crate::state::orders::rejected::RejectedOrders;
 use crate::state::orders::remade::RemadeOrders;
@@ -454,7 +454,25 @@ impl OmsState {
     /// The order of a ClOrdID(11) that was used today; 0 if the order was rejected, `None` if the ClOrdID was not used.
     #[must_use]
     pub fn used(&self, session: SessionNo, id: &[u8]) -> Option<Number> {
-        self.ids.find(session, id)
+        self.ids.find(session, id).map(UsedBy::order)
+    }
+
+    /// Whether a ClOrdID(11) that was used today belongs to an order, or to a new order that was rejected.
+    pub(crate) fn has_answered(&self, session: SessionNo, id: &[u8]) -> bool {
+        let used = self.ids.find(session, id);
+        used.is_some_and(|by| by.order() > 0 || by.why().is_some())
+    }
+
+    /// Why the new order with a ClOrdID(11) was rejected today; `None` if no new order with it was rejected, or a later
+    /// order has it.
+    pub(crate) fn rejected_for(&self, session: SessionNo, id: &[u8]) -> Option<RejectedFor> {
+        let kept = self.ids.find(session, id)?.why()?;
+        let RejectedFor::Why(_) = kept else {
+            return Some(kept);
+        };
+        let mut known = self.rejected.iter().rev();
+        let known = known.find(|it| it.terms.session == session && it.id.bytes() == id);
+        Some(known.map_or(kept, |it| RejectedFor::Reason(it.terms.reason)))
     }
 
     /// The position of an account in an instrument.

@@ -43,6 +43,17 @@ pub(crate) fn reason_text(state: &OmsState, reason: &Reason, scales: Scales) -> 
     text
 }
 
+/// Text(58) of a reject without the value and the limit.
+pub(crate) fn why_text(why: Why) -> Sentence {
+    let mut text = Sentence::new();
+    // The only possible error is a text that is too long, which is cut.
+    let _ = match why.control() {
+        "" => text.write_str(why.text()),
+        control => write!(text, "{control}: {}", why.text()),
+    };
+    text
+}
+
 fn write_reason(
     text: &mut Sentence,
     state: &OmsState,
@@ -96,7 +107,10 @@ fn write_reason(
             let (tag, limit) = (reason.value, reason.limit);
             return write!(text, " (tag {tag}: above carried_bytes, {limit})");
         }
-        Why::NotCarried | Why::Displayed => return write!(text, " (tag {})", reason.value),
+        Why::Unchangeable if reason.value == 0 => return Ok(()),
+        Why::NotCarried | Why::Displayed | Why::Unchangeable => {
+            return write!(text, " (tag {})", reason.value);
+        }
         Why::SecurityExpired => {
             let day = u32::try_from(reason.value).map(written).unwrap_or_default();
             let scope = scope_name(state, reason.scope);

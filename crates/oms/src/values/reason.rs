@@ -49,7 +49,7 @@ macro_rules! reasons {
                 }
             }
 
-            fn of(byte: u8) -> Option<Self> {
+            pub(crate) fn of(byte: u8) -> Option<Self> {
                 match byte {
                     $($byte => Some(Self::$name),)+
                     _ => None,
@@ -194,7 +194,7 @@ reasons! {
     /// Another request for the order is pending.
     32 Pending, "", 99, 3, "the order already has a pending cancel or replace";
     /// The request changes a field that cannot be replaced.
-    33 Unchangeable, "", 99, 2, "only OrderQty(38) and Price(44) may differ from the order";
+    33 Unchangeable, "", 99, 2, "only OrderQty(38) and Price(44) of a replace may differ from the order";
     /// The session disconnected, and the venue did not receive the request.
     35 NotReceived, "", 0, 2, "the venue did not receive the request";
     /// Another cancel of the order was sent while this request was pending: a cancel of the OMS, or a cancel of the

@@ -14,6 +14,7 @@ mod conversion;
 mod quotes;
 mod replaces;
 mod reports;
+mod resent;
 mod settings;
 mod shown;
 mod starts;

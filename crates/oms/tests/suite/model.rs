@@ -363,6 +363,8 @@ pub struct Model {
     pub ended: Vec<u64>,
     /// ClOrdIDs of the day by client, and their orders; 0 for one that was refused.
     used: BTreeMap<(usize, String), u64>,
+    /// Why new orders were refused today, by their ids.
+    why_refused: BTreeMap<(usize, String), Why>,
     /// Executions of the day whose orders are not remembered.
     strays: BTreeSet<String>,
     /// Fills of orders that are not known here, until somebody decides.

@@ -30,7 +30,7 @@ impl Oms {
     ) -> Result<(), Refusal> {
         let indexed = Indexed::new(message);
         let mut new = requests::new_order(index, &indexed)?;
-        if message.is_poss_resend() && self.core.state().used(index, new.id).is_some() {
+        if message.is_poss_resend() && self.core.state().has_answered(index, new.id) {
             return self.status(index, message, outbox);
         }
         let may_have_parents = self.core.has_parents() && self.core.may_have_parents(index);

@@ -7,7 +7,7 @@ use crate::state::conditions::{Condition, Conditions, Stage};
 use crate::state::inquiries::{Inquiries, Inquiry};
 use crate::state::leg_fills::{LegFill, LegFills};
 use crate::state::orders::fills::{Fill, Fills};
-use crate::state::orders::ids::{Ids, Used};
+use crate::state::orders::ids::{Ids, RejectedFor, Used};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::used_execs::UsedExecs;
 use crate::state::orders::waiting::QueueTime;
@@ -24,11 +24,20 @@ pub(super) fn ids(of: &Ids, to: &mut StateLines) {
     let Ids { key, used } = of;
     to.of(format_args!("ids"));
     to.say("key", format_args!("{key:032x}"));
-    for Used { hash, order } in used {
+    for Used { hash, by } in used {
         to.of(format_args!("id {}", Hash(*hash)));
-        match order {
-            0 => to.say("is", "rejected"),
-            order => to.say("is", OrderNo(*order)),
+        match (by.order(), by.why()) {
+            (0, None) => to.say("is", "a request"),
+            (0, Some(RejectedFor::Reason(reason))) => {
+                to.say(
+                    "is",
+                    format_args!("rejected: {} {}", reason.why.text(), reason.value),
+                );
+            }
+            (0, Some(RejectedFor::Why(why))) => {
+                to.say("is", format_args!("rejected: {}", why.text()));
+            }
+            (order, _) => to.say("is", OrderNo(order)),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::state::checkpoint::recalled::RecalledOrder;
 use crate::state::event::{LifecycleEvent, RemadeEvent, RequestEvent, StrayEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::flow::Passed;
+use crate::state::orders::ids::UsedBy;
 use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::strays::{Stray, StrayUndo};
 use crate::state::orders::transition::{OrderState, Transition};
@@ -42,10 +43,15 @@ impl OmsState {
                 kind,
                 id,
                 used,
+                ref reason,
                 ..
             } => {
                 if used {
-                    self.ids.add(session, id, 0);
+                    let by = match kind {
+                        None => UsedBy::rejected(reason),
+                        Some(_) => UsedBy::REQUEST,
+                    };
+                    self.ids.add(session, id, by);
                 }
                 if kind != Some(RequestKind::Cancel) {
                     let refused = Passed {
@@ -61,7 +67,7 @@ impl OmsState {
                 session, id, used, ..
             } => {
                 if used {
-                    self.ids.add(session, id, 0);
+                    self.ids.add(session, id, UsedBy::REQUEST);
                 }
                 Some(())
             }
@@ -72,7 +78,7 @@ impl OmsState {
                 ..
             } => {
                 if let Some(session) = session {
-                    self.ids.add(session, id, 0);
+                    self.ids.add(session, id, UsedBy::REQUEST);
                     let cancel = Passed {
                         cancels: 1,
                         ..Passed::default()

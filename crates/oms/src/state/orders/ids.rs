@@ -4,7 +4,10 @@ use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
 
 use crate::values::ids::SessionNo;
+use crate::values::reason::{Reason, Why};
+use crate::values::scope::Scope;
 use crate::values::value::{Number, Text};
+use fixwire_ledger::{Put, Wire};
 
 /// The owner of an id. Ids of different owners never count as equal.
 #[derive(Clone, Copy, Debug)]
@@ -31,11 +34,100 @@ impl From<SessionNo> for IdOwner {
     }
 }
 
-/// A ClOrdID(11) used today, as a hash, and the number of its order. For a rejected order the number is 0.
+/// What a ClOrdID(11) used today belongs to, in eight bytes: the number of an order, 0 for a request without an order,
+/// or a new order that was rejected, with the reason.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct UsedBy(u64);
+
+/// Why a new order was rejected, as far as it is kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum RejectedFor {
+    /// The whole reason.
+    Reason(Reason),
+    /// The reason without its value, limit and scope.
+    Why(Why),
+}
+
+impl UsedBy {
+    /// A request without an order.
+    pub(crate) const REQUEST: Self = Self(0);
+    /// The bit of a rejected order.
+    const REJECTED: u64 = 1 << 63;
+    /// The bit of a reason of which nothing is left out.
+    const WHOLE: u64 = 1 << 62;
+    const WHY: u32 = 32;
+
+    /// A new order that was rejected.
+    pub(crate) fn rejected(reason: &Reason) -> Self {
+        let Reason {
+            why,
+            scope,
+            value,
+            limit,
+        } = *reason;
+        let because = Self::rejected_because(why);
+        match u32::try_from(value) {
+            Ok(value) if scope == Scope::Firm && limit == 0 => {
+                Self(because.0 | Self::WHOLE | u64::from(value))
+            }
+            _ => because,
+        }
+    }
+
+    fn rejected_because(why: Why) -> Self {
+        Self(Self::REJECTED | u64::from(why.byte()) << Self::WHY)
+    }
+
+    /// The number of the order; 0 if the id belongs to no order.
+    pub(crate) fn order(self) -> Number {
+        match self.0 & Self::REJECTED {
+            0 => self.0,
+            _ => 0,
+        }
+    }
+
+    /// Why the new order was rejected; `None` if the id belongs to an order or another request.
+    pub(crate) fn why(self) -> Option<RejectedFor> {
+        let is_rejected = self.0 & Self::REJECTED > 0;
+        let byte = u8::try_from(self.0 >> Self::WHY & 0xFF).ok();
+        let why = Why::of(byte.filter(|_| is_rejected)?)?;
+        Some(match self.0 & Self::WHOLE {
+            0 => RejectedFor::Why(why),
+            _ => RejectedFor::Reason(Reason {
+                value: (self.0 & u64::from(u32::MAX)).into(),
+                ..Reason::of(why)
+            }),
+        })
+    }
+}
+
+impl From<Number> for UsedBy {
+    fn from(order: Number) -> Self {
+        Self(order)
+    }
+}
+
+impl Wire<'_> for UsedBy {
+    fn put(&self, to: &mut impl Put) {
+        self.0.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let used = Self(Wire::take(from)?);
+        let written = match used.why() {
+            None => used.order().into(),
+            Some(RejectedFor::Reason(reason)) => Self::rejected(&reason),
+            Some(RejectedFor::Why(why)) => Self::rejected_because(why),
+        };
+        (used == written).then_some(used)
+    }
+}
+
+/// A ClOrdID(11) used today, as a hash, and what it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Used {
     pub hash: u64,
-    pub order: Number,
+    pub by: UsedBy,
 }
 
 /// The ids used today. Two ids with the same 64-bit hash count as equal; clients do not know the key of the hash.
@@ -79,15 +171,16 @@ impl Ids {
         hasher.hash(&[&owner.bytes(), id].concat())
     }
 
-    pub(crate) fn find(&self, owner: impl Into<IdOwner>, id: &[u8]) -> Option<Number> {
+    pub(crate) fn find(&self, owner: impl Into<IdOwner>, id: &[u8]) -> Option<UsedBy> {
         let hash = self.hash(owner.into(), id);
         let found = self.used.find(hash, |used| used.hash == hash);
-        found.map(|used| used.order)
+        found.map(|used| used.by)
     }
 
-    pub(crate) fn add(&mut self, owner: impl Into<IdOwner>, id: &[u8], order: Number) {
+    pub(crate) fn add(&mut self, owner: impl Into<IdOwner>, id: &[u8], by: impl Into<UsedBy>) {
         let hash = self.hash(owner.into(), id);
-        self.add_hash(Used { hash, order });
+        let by = by.into();
+        self.add_hash(Used { hash, by });
     }
 
     pub(crate) fn add_hash(&mut self, used: Used) {
@@ -95,8 +188,8 @@ impl Ids {
             .used
             .find_mut(used.hash, |other| other.hash == used.hash);
         match known {
-            // An id that already belongs to an order keeps the order.
-            Some(known) if used.order == 0 => known.order = known.order.max(used.order),
+            // An id keeps its order, or what it belonged to first.
+            Some(_) if used.by.order() == 0 => {}
             Some(known) => *known = used,
             None => self.add_new(used),
         }
@@ -109,5 +202,74 @@ impl Ids {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Used> {
         self.used.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_keeps_why_its_order_was_rejected() {
+        for why in Why::ALL {
+            let whole = Reason {
+                value: 55,
+                ..Reason::of(*why)
+            };
+            let used = UsedBy::rejected(&whole);
+            assert_eq!(
+                (used.order(), used.why()),
+                (0, Some(RejectedFor::Reason(whole)))
+            );
+            let parts = [
+                Reason {
+                    value: -1,
+                    ..Reason::of(*why)
+                },
+                Reason { limit: 1, ..whole },
+                Reason {
+                    scope: Scope::Session(SessionNo::new(1)),
+                    ..whole
+                },
+            ];
+            for part in parts {
+                let used = UsedBy::rejected(&part);
+                assert_eq!(
+                    (used.order(), used.why()),
+                    (0, Some(RejectedFor::Why(*why)))
+                );
+            }
+        }
+        let known = [UsedBy::from(7_u64), UsedBy::REQUEST];
+        assert_eq!(known.map(UsedBy::order), [7, 0]);
+        assert_eq!(known.map(UsedBy::why), [None, None]);
+    }
+
+    #[test]
+    fn an_id_keeps_what_it_belongs_to() {
+        let mut ids = Ids::new(0, 4);
+        let session = SessionNo::new(0);
+        let rejected = UsedBy::rejected(&Reason::of(Why::Symbol));
+        ids.add(session, b"A", rejected);
+        ids.add(session, b"A", UsedBy::REQUEST);
+        assert_eq!(ids.find(session, b"A"), Some(rejected));
+        ids.add(session, b"A", 7_u64);
+        ids.add(session, b"A", rejected);
+        assert_eq!(ids.find(session, b"A"), Some(UsedBy::from(7_u64)));
+    }
+
+    #[test]
+    fn a_reason_that_is_unknown_is_not_read() {
+        let mut bytes = alloc::vec::Vec::new();
+        let because = UsedBy::rejected_because(Why::Symbol);
+        for wrong in [
+            UsedBy::REJECTED | 0xFF << UsedBy::WHY,
+            because.0 | 1,
+            because.0 | 1 << 50,
+        ] {
+            bytes.clear();
+            UsedBy(wrong).put(&mut bytes);
+            assert_eq!(UsedBy::take(&mut bytes.as_slice()), None, "{wrong:x}");
+        }
     }
 }

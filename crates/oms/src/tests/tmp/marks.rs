@@ -236,7 +236,7 @@ fn a_position_effect_that_tmp_does_not_have_is_refused_with_its_tag() {
         floor.client(&fields).unwrap();
     };
     replace(&mut floor, "C");
-    let refused = "only OrderQty(38) and Price(44) may differ from the order";
+    let refused = "only OrderQty(38) and Price(44) of a replace may differ from the order (tag 77)";
     assert_eq!(floor.reports(&["35", "58"]), [format!("35=9|58={refused}")]);
     replace(&mut floor, "O");
     assert_eq!(floor.got_one().exec_type, TmpExecType::REDUCE);

@@ -37,7 +37,7 @@ pub(super) fn one(fields: &Fields<'_>, tag: u32, known: &str) -> Option<char> {
 impl Model {
     pub fn client_says(&mut self, client: usize, msg_type: &str, fields: &Fields<'_>) {
         match msg_type {
-            "D" if fields.get(&97) == Some(&"Y") && self.used(client, fields[&11]).is_some() => {
+            "D" if fields.get(&97) == Some(&"Y") && self.has_answered(client, fields[&11]) => {
                 self.status(client, fields);
             }
             "D" => self.new_order(client, fields),
@@ -53,6 +53,12 @@ impl Model {
 
     pub fn used(&self, client: usize, id: &str) -> Option<u64> {
         self.used.get(&(client, id.to_owned())).copied()
+    }
+
+    /// An order has the id, or a new order with it was refused.
+    fn has_answered(&self, client: usize, id: &str) -> bool {
+        self.used(client, id).is_some_and(|order| order > 0)
+            || self.why_refused.contains_key(&(client, id.to_owned()))
     }
 
     pub(super) fn may(&self, client: usize, what: &str) -> Result<(), Why> {
@@ -83,6 +89,10 @@ impl Model {
             Err(why) => {
                 self.write_refused_new(client, fields, &why);
                 self.keep_rejected(client, fields, &why);
+                if self.used(client, id).is_none() {
+                    let key = (client, id.to_owned());
+                    self.why_refused.insert(key, why.clone());
+                }
                 self.refuse(client, id, &why, true);
                 return;
             }
@@ -496,13 +506,13 @@ impl Model {
         let named = self.used(client, fields[&11]);
         match named.filter(|number| self.orders.contains_key(number)) {
             Some(number) => self.write_execution(number, 'I', None, &[]),
-            None if fields.contains_key(&97) => {
-                let why = named.filter(|number| *number > 0);
-                let why = why.map_or(UNKNOWN_ORDER, |_| Why::Other(0, 0));
-                self.write_refused_new(client, fields, &why);
-            }
             None if named.is_some_and(|number| number > 0) => {
                 self.write_unknown(client, fields, &Why::Other(0, 0));
+            }
+            None if named == Some(0) => {
+                let refused = self.why_refused.get(&(client, fields[&11].to_owned()));
+                let why = refused.cloned().unwrap_or(UNKNOWN_ORDER);
+                self.write_unknown(client, fields, &why);
             }
             None => self.write_unknown(client, fields, &UNKNOWN_ORDER),
         }

@@ -187,6 +187,7 @@ impl Model {
         self.strays.clear();
         self.stray_undos.begin_day();
         self.used.clear();
+        self.why_refused.clear();
         self.rejected.clear();
         for order in self.orders.values().filter(|order| order.is_open()) {
             let ids = order.asked.as_ref().map(|asked| asked.id.clone());
