@@ -16,11 +16,12 @@ use fixwire::schedule::utc;
 use fixwire::settings::registry::KeyScope;
 use fixwire::settings::resolved::Custom;
 use fixwire::settings::{
-    Dialect, DialectSource, LoadError, Origin, Problem, SessionSettings, Setting, Settings,
+    Dialect, DialectSource, Id, LoadError, Origin, Problem, SessionSettings, Setting, Settings,
     SettingsReport, Source,
 };
 use fixwire::{EngineConfig, SessionConfig};
 use fixwire_exchange::ExchangeConfig;
+use fixwire_oms::Oms;
 use fixwire_protocol::Application as _;
 use fixwire_protocol::readable::Escaped;
 use serde_json::{Value, json};
@@ -65,6 +66,24 @@ pub struct CheckArgs {
     json: bool,
 }
 
+/// Settings of an OMS that are probably not intended.
+fn oms_warnings(settings: &Settings, oms: &Oms) -> Vec<String> {
+    let checks = |name: &String| {
+        let mut sessions = settings.sessions.iter();
+        let session = sessions.find(|it| it.called() == *name);
+        let keys = [
+            Id::UseDataDictionary,
+            Id::ValidateIncomingMessage,
+            Id::ValidateUserDefinedFields,
+        ];
+        session.is_some_and(|session| keys.iter().all(|id| session.bool(*id)))
+    };
+    let rejected = oms.undefined_tags().into_iter();
+    let rejected = rejected.filter(|it| it.sessions.iter().all(checks));
+    let rejected = rejected.map(|it| it.to_string());
+    oms.route_warnings().into_iter().chain(rejected).collect()
+}
+
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let checked = Source::read(&args.file).and_then(|source| {
@@ -82,7 +101,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
                 oms::day::check(&source, &settings, oms.rules(), config.durability)?;
                 oms::database::check(&source, &settings, oms.rules(), config.durability)?;
                 ledger = oms.ledger();
-                (oms::shown(&oms), oms.route_warnings())
+                (oms::shown(&oms), oms_warnings(&settings, &oms))
             }
         };
         let exchange = match settings.exchange.is_empty() {

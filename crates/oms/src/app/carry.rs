@@ -20,7 +20,9 @@ use crate::fix::lines::LeftOut;
 use crate::fix::terms;
 use crate::state::orders::Order;
 use crate::state::tag_counts::ContractOf;
-use crate::values::fields::carried::{CarriedFields, SentBecause, each_field, group_len, splits};
+use crate::values::fields::carried::{
+    CarriedFields, SentBecause, each_field, group_len, other_of_pair, splits,
+};
 use crate::values::fields::contract::{Passage, Treatment};
 use crate::values::fields::conversion::{CarryingRequest, ConvertingSession, VersionChange};
 use crate::values::fields::field_table::{DISPLAYED, request_bit};
@@ -576,6 +578,13 @@ impl Oms {
         };
         if let Some(field) = fields.iter().find(|field| !is_sent(field)) {
             return Err(field.tag.into());
+        }
+        for place in at..at + len {
+            let other = other_of_pair(message, place)?;
+            // The venue gets a length and its data, or neither.
+            if other.is_some_and(|other| !is_sent(&&message.fields()[other])) {
+                return Err(message.fields()[place].tag.into());
+            }
         }
         let reach = group.and_then(|group| self.reaches.get(group));
         // If the order was not sent yet, the order itself is sent with the fields of its replace.

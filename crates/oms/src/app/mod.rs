@@ -62,6 +62,8 @@ use requests::left_out;
 pub use requests::left_out::{LeftOutFields, LeftOutOf};
 use requests::routes;
 use requests::securities::SecurityAnswers;
+use requests::user_defined;
+pub use requests::user_defined::UserDefinedTag;
 use session::{Reach, dictionaries, versions};
 use texts::Languages;
 
@@ -150,6 +152,13 @@ impl Oms {
     #[must_use]
     pub fn left_out_fields(&self) -> Vec<LeftOutFields> {
         left_out::left_out_fields(self)
+    }
+
+    /// User-defined fields that the settings let clients send, and that no dictionary of these clients has. A session
+    /// that checks user-defined fields rejects messages with them.
+    #[must_use]
+    pub fn undefined_tags(&self) -> Vec<UserDefinedTag> {
+        user_defined::undefined_tags(self)
     }
 
     /// An OMS with these settings and sessions; `key` is a random hash key for the ids of a new day.

@@ -70,6 +70,10 @@ The user's contract applies when the OMS receives a request, the contract of the
 [`tmp_fields`](tmp.md#fields-of-requests). The fields of one `set` have at most 1024 bytes together, with tags and SOH.
 
 * The OMS also rejects a field that a request has twice outside of groups, since it could send only one of the two values.
+* A length field and its data field, such as EncodedTextLen(354) and EncodedText(355), reach the venue together: the OMS rejects a
+  request with only one of them.
+* A tag from 5000 on, such as 9303 above, also needs `ValidateUserDefinedFields = false` in the client's session, or a dictionary with
+  the tag: otherwise the session rejects the message with Reject(3). `fixwire check` warns of such a tag.
 * The number of an order of a [pool](oms.md#order-numbers), and the OMS's [own tags](oms.md#own-tags), are accepted where
   the settings have them. The OMS rejects all other fields that are in no table; every key of a contract may name them.
 * The OMS rejects E, s, AB and all other requests with BusinessRejectReason(380) = 3.

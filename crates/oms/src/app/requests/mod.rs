@@ -4,6 +4,7 @@ pub(super) mod left_out;
 pub(super) mod names;
 pub(super) mod routes;
 pub(super) mod securities;
+pub(super) mod user_defined;
 
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag};
 

@@ -90,6 +90,29 @@ pub(crate) fn splits(message: &Message<'_>, place: usize) -> bool {
     message.value(field).contains(&SOH) && !DATA_PAIRS.iter().any(is_pair)
 }
 
+/// The place of the other field of a pair, which is a length field and the data field after it; `None` for a field that
+/// belongs to no pair.
+///
+/// # Errors
+///
+/// The tag of the field when the other one is missing. A venue could not read the one without the other.
+pub(crate) fn other_of_pair(message: &Message<'_>, place: usize) -> Result<Option<usize>, Tag> {
+    let fields = message.fields();
+    let tag = fields[place].tag;
+    let is_at = |at: &usize, tag: Tag| fields.get(*at).is_some_and(|it| it.tag == tag);
+    for &(length, data) in DATA_PAIRS {
+        if tag == length {
+            let after = Some(place + 1).filter(|at| is_at(at, data));
+            return after.map(Some).ok_or(tag);
+        }
+        if tag == data {
+            let before = place.checked_sub(1).filter(|at| is_at(at, length));
+            return before.map(Some).ok_or(tag);
+        }
+    }
+    Ok(None)
+}
+
 /// Number of fields of a group, including the NumInGroup field at its start.
 ///
 /// # Errors

@@ -274,7 +274,11 @@ fn what_no_line_would_take_is_refused_with_its_tag() {
         ("58=|".to_owned(), 58),
         ("58=a|58=b|".to_owned(), 58),
         (format!("{PARTIES}58=a|{PARTIES}"), 453),
-        ("355=a|".to_owned(), 0),
+        // A length without its data, and data without their length, also in a group.
+        ("354=1|".to_owned(), 354),
+        ("355=a|".to_owned(), 355),
+        ("354=1|58=a|355=a|".to_owned(), 354),
+        ("355=a|354=1|".to_owned(), 355),
         // ClientID is a field of FIX 4.2, 6000 one of nobody.
         ("109=X|".to_owned(), 109),
         ("6000=X|".to_owned(), 6000),
@@ -282,7 +286,7 @@ fn what_no_line_would_take_is_refused_with_its_tag() {
         (long(100_000), 58),
         (format!("{PARTIES}{}", long(1020)), 58),
     ];
-    for (fields, tag) in wrong.iter().filter(|(_, tag)| *tag > 0) {
+    for (fields, tag) in &wrong {
         let mut desk = desk(Version::Fix44);
         open(&mut desk, "O");
         for msg_type in ["D", "G"] {
@@ -304,6 +308,8 @@ fn what_no_line_would_take_is_refused_with_its_tag() {
     let mut desk = desk(Version::Fix44);
     says(&mut desk, "D", &format!("11=A1|{ORDER}{}", long(1024)));
     assert!(sent(&desk, "D").is_some(), "as long as it may be");
+    says(&mut desk, "D", &format!("11=A2|{ORDER}354=1|355=a|58=a|"));
+    assert!(sent(&desk, "D").unwrap().contains("|354=1|355=a|58=a|"));
 }
 
 /// An OMS whose client and line speak different versions.

@@ -6,7 +6,7 @@ use fixwire_oms::field_table::why_not;
 use fixwire_oms::{Oms, OmsSession};
 
 use super::{CLIENT, ORDER, VENUE, at_venue, base, desk, desk_with, open, refuses, setup};
-use crate::desk::{Desk, Input, Said};
+use crate::desk::{Desk, Input, Said, dictionary};
 
 #[test]
 fn fields_are_dropped_where_the_settings_say_so_and_counted() {
@@ -572,4 +572,54 @@ fn the_fields_of_a_set_fit_into_a_message() {
             assert!(said.is_none_or(|it| it.contains(" have 1044 bytes")));
         }
     }
+}
+
+#[test]
+fn user_defined_tags_that_no_client_can_send_are_named() {
+    let found = |user: &str, group: &str| {
+        let setup = setup(Version::Fix44, user, group);
+        let mut open = |wanted: &str| {
+            let mut files = setup.files.iter();
+            let file = files.find(|(name, _)| *name == wanted);
+            file.map(|(_, text)| text.clone()).ok_or_else(String::new)
+        };
+        let rules = fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open).unwrap();
+        let sessions = ["C", "V"].map(|name| OmsSession {
+            name: name.into(),
+            version: Version::Fix44,
+            dictionary: dictionary(Version::Fix44),
+            ids: Vec::new(),
+        });
+        let oms = Oms::new(rules, sessions.into(), 0, Box::new(|_| {}));
+        let tags = oms.undefined_tags().into_iter();
+        tags.map(|it| it.to_string()).collect::<Vec<_>>()
+    };
+    let says = |tag: u32, setting: &str| {
+        format!(
+            "C rejects messages with tag {tag} ({setting}): write ValidateUserDefinedFields = false, or name a dictionary with this tag"
+        )
+    };
+    assert_eq!(found("", "carry = [207]"), [""; 0]);
+    assert_eq!(
+        found(
+            "",
+            "carry = [207, 9303]\nset = {9304 = \"X\"}\nrefuse = [9305]"
+        ),
+        [says(9303, "carry of [[line_group]] V")]
+    );
+    assert_eq!(
+        found("drop = [9301]\nmap.9302 = {A = \"B\"}", ""),
+        [
+            says(9302, "map of [[user]] C"),
+            says(9301, "drop of [[user]] C")
+        ]
+    );
+    let own = "[oms.own_tags]\nreduce_by = 9706\nvalidity = 9702\n[[account]]\nname = \"A2\"";
+    assert_eq!(
+        found("", own),
+        [
+            says(9706, "reduce_by of [oms.own_tags]"),
+            says(9702, "validity of [oms.own_tags]")
+        ]
+    );
 }

@@ -1,0 +1,110 @@
+//! User-defined fields that settings name, and that the dictionaries of clients do not have.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::Tag;
+
+use crate::app::{Oms, OmsSession};
+use crate::values::fields::carried::has_member;
+use crate::values::fields::contract::{Contract, ContractKey};
+use crate::values::rules::RiskRules;
+
+/// The first tag of user-defined fields, which `ValidateUserDefinedFields` checks.
+const FIRST: Tag = 5000;
+
+/// A user-defined field that the settings let clients send.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UserDefinedTag {
+    /// The tag.
+    pub tag: Tag,
+    /// The setting that names the tag.
+    pub setting: String,
+    /// The client sessions that may send the field. The dictionary of none of them has it.
+    pub sessions: Vec<String>,
+}
+
+/// The user-defined fields that the settings let clients send, although no client that may send a field has it in the
+/// dictionary of its session.
+pub(in crate::app) fn undefined_tags(oms: &Oms) -> Vec<UserDefinedTag> {
+    let rules = oms.rules();
+    let is_client = |it: &&OmsSession| rules.users.iter().any(|user| user.session == it.name);
+    let clients: Vec<&OmsSession> = oms.sessions.iter().filter(is_client).collect();
+    let mut found = Vec::new();
+    let mut look = |clients: &[&OmsSession], (tag, msg_type, setting): Named| {
+        let is_known = clients.iter().any(|it| has(it, msg_type, tag));
+        if tag >= FIRST && !is_known && !clients.is_empty() {
+            found.push(UserDefinedTag {
+                tag,
+                setting,
+                sessions: clients.iter().map(|it| it.name.clone()).collect(),
+            });
+        }
+    };
+    for user in &rules.users {
+        let of_user = clients.iter().filter(|it| it.name == user.session);
+        let of_user: Vec<&OmsSession> = of_user.copied().collect();
+        for named in of_contract(&user.contract, &format!("[[user]] {}", user.session)) {
+            look(&of_user, named);
+        }
+    }
+    for group in &rules.groups {
+        for named in of_contract(&group.contract, &format!("[[line_group]] {}", group.name)) {
+            look(&clients, named);
+        }
+    }
+    for named in of_the_oms(rules) {
+        look(&clients, named);
+    }
+    found
+}
+
+/// A tag, the type of the message that has it, and the setting that names it.
+type Named = (Tag, &'static [u8], String);
+
+fn of_contract<'a>(contract: &'a Contract, whose: &'a str) -> impl Iterator<Item = Named> + 'a {
+    // The OMS writes the fields of `set` itself, and rejects those of `refuse`.
+    let keys = [ContractKey::Carry, ContractKey::Map, ContractKey::Drop];
+    keys.into_iter().flat_map(move |key| {
+        let tags = contract.tags(key);
+        tags.map(move |tag| (tag, &b"D"[..], format!("{} of {whose}", key.name())))
+    })
+}
+
+fn of_the_oms(rules: &RiskRules) -> impl Iterator<Item = Named> {
+    let own = rules.own_tags;
+    let own: [(Tag, &'static [u8], &str); 6] = [
+        (own.condition, b"D", "condition"),
+        (own.parent, b"D", "parent"),
+        (own.reduce_by, b"G", "reduce_by"),
+        (own.report_filter, b"BW", "report_filter"),
+        (own.send_time, b"D", "send_time"),
+        (own.validity, b"D", "validity"),
+    ];
+    own.map(|(tag, msg_type, name)| (tag, msg_type, format!("{name} of [oms.own_tags]")))
+        .into_iter()
+}
+
+/// Whether the dictionary of a session has a field in a message.
+fn has(session: &OmsSession, msg_type: &[u8], tag: Tag) -> bool {
+    let dictionary = &session.dictionary;
+    let message = dictionary.message(msg_type);
+    let parts = message.into_iter().chain([dictionary.header()]);
+    let mut members = parts.flat_map(|part| part.members());
+    members.any(|it| it.tag == tag || it.group.as_ref().is_some_and(|it| has_member(it, tag)))
+}
+
+impl core::fmt::Display for UserDefinedTag {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (sessions, verb) = match &self.sessions[..] {
+            [one] => (one.to_string(), "rejects"),
+            all => (all.join(", "), "reject"),
+        };
+        write!(
+            f,
+            "{sessions} {verb} messages with tag {} ({}): write ValidateUserDefinedFields = false, or name a dictionary with this tag",
+            self.tag, self.setting
+        )
+    }
+}
