@@ -15,8 +15,8 @@ use crate::peer::{Peer, utc_now};
 
 /// Number of orders of a day.
 const ORDERS: u32 = 144;
-/// By how much a replace lowers the quantity, so that no limit rejects it.
-const LESS: u64 = 20;
+/// By how much a replace raises the quantity.
+const MORE: u64 = 40;
 /// Orders from one sweep to the next, which cancels all resting orders.
 const SWEEP: u32 = 24;
 /// The largest quantity of an order that the recorded OMS accepts.
@@ -76,6 +76,7 @@ fn planned() -> Vec<Planned> {
         let script = match SCRIPTS[dice.place(SCRIPTS.len())] {
             // The recorded OMS rejects a large order, so the exchange rejects it too.
             _ if quantity > LARGEST => Script::Reject,
+            Script::Replace if quantity + MORE > LARGEST => Script::Fill,
             script => script,
         };
         Planned {
@@ -187,7 +188,7 @@ impl Day {
     }
 
     fn replace(&mut self, order: &Planned) {
-        let (own, quantity) = (format!("G{}", order.id), order.quantity - LESS);
+        let (own, quantity) = (format!("G{}", order.id), order.quantity + MORE);
         let fields = format!(
             "41={}|21=1|54={}|38={quantity}|40=2|44=12.50",
             order.id, order.side

@@ -219,6 +219,11 @@ impl OmsTrial {
         if self.oms.state().families.is_parent(number) {
             return self.settle(now);
         }
+        // The order still has the terms before the replace, under another ClOrdID(11).
+        if answer.kind == answers::AnswerKind::Fill && self.requests.is_rejected_replace(request) {
+            self.lose(&answer, request);
+            return self.settle(now);
+        }
         let order = self.oms.state().orders().get(number);
         match order.map(|order| (order.state.is_unsent(), order.state.is_open())) {
             Some((true, _)) => {
@@ -244,7 +249,8 @@ impl OmsTrial {
         result::finish(self.oms.state(), self.requests, self.findings)
     }
 
-    /// Counts a fill of an order that is not at the venue in the trial. Other answers to such an order are ignored.
+    /// Counts a fill of an order, or of a replace, that is not at the venue in the trial. Other answers to such an order are
+    /// ignored.
     fn lose(&mut self, answer: &Answer, request: RequestAt) {
         if answer.kind == AnswerKind::Fill {
             self.findings.lost.fills += 1;

@@ -142,6 +142,12 @@ impl Requests {
         self.all[at.0].now
     }
 
+    /// Whether this is a replace that the trial rejects.
+    pub fn is_rejected_replace(&self, at: RequestAt) -> bool {
+        let request = &self.all[at.0];
+        request.kind == Some(RequestKind::Replace) && request.now == Outcome::Rejected
+    }
+
     /// Records that the OMS rejects a request in the trial.
     pub fn reject(&mut self, at: RequestAt, reason: Option<Reason>, text: String) {
         let request = &mut self.all[at.0];

@@ -118,7 +118,7 @@ pub struct TrialResult {
     pub uses: Vec<LimitUse>,
     /// Scopes that do not trade at the end of the trial, because a limit activated the kill switch.
     pub stopped: Vec<String>,
-    /// Fills of orders that are rejected, or have ended, in the trial.
+    /// Fills of orders or replaces that are rejected, or of orders that have ended, in the trial.
     pub lost: LostFills,
     /// The messages that were not played.
     pub left_out: Vec<NotPlayed>,

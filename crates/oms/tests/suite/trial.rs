@@ -433,6 +433,44 @@ fn a_rejected_order_loses_its_fills_and_what_is_left_out_is_named() {
 }
 
 #[test]
+fn a_rejected_replace_loses_the_fills_of_its_client_order_id_only() {
+    let row = |at: i64, is_ours: bool, msg_type: &str, body: &str| Row {
+        at: 1_795_334_400_000_000_000 + at,
+        is_ours,
+        msg_type: msg_type.to_owned(),
+        body: body.to_owned(),
+    };
+    let report =
+        |ids: &str, kind: &str, more: &str| format!("37=1|{ids}|17=1|150={kind}|39=0|{more}");
+    let terms = "55=XYZ|54=1|1=A1|40=2|44=100|";
+    let fill = "32=30|31=100|";
+    let record = [
+        row(1, false, "D", &format!("11=C1|{terms}38=100|")),
+        row(2, true, "8", &report("11=C1", "0", "")),
+        row(3, false, "G", &format!("11=C2|41=C1|{terms}38=200|")),
+        row(4, true, "8", &report("11=C1", "F", fill)),
+        row(5, true, "8", &report("11=C2|41=C1", "5", "38=200|44=100|")),
+        row(6, true, "8", &report("11=C2", "F", "32=60|31=100|")),
+        row(7, true, "8", &report("11=C2", "F", "32=60|31=100|")),
+    ];
+    let long = |result: &TrialResult| {
+        let mut uses = result.uses.iter();
+        let used = uses.find(|it| it.control.code() == "RC15-long");
+        used.expect("a use of RC15-long").value.clone()
+    };
+    let next = row(8, false, "D", &format!("11=C3|{terms}38=100|"));
+    let record: Vec<Row> = record.into_iter().chain([next]).collect();
+    let strict = try_out(&record, "firm,RC6,100\n", FIX44);
+    assert_eq!(strict.replaces.accepted_before, 1);
+    assert_eq!((strict.lost.fills, strict.lost.orders), (2, 1));
+    // 30 were bought, and 70 and 100 may be.
+    assert_eq!(long(&strict), "200");
+    let loose = try_out(&record, "", FIX44);
+    assert_eq!((loose.changed.len(), loose.lost.fills), (0, 0));
+    assert_eq!(long(&loose), "300");
+}
+
+#[test]
 fn a_client_order_id_of_the_next_day_is_another_order() {
     const DAY: i64 = 86_400_000_000_000;
     let day = |from: i64, quantity: u64| {
