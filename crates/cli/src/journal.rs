@@ -206,7 +206,7 @@ fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
             thread::sleep(LOOK);
             Ok(())
         };
-        journal::follow(&args.dir, &filter, each, wait).map_err(failure)?;
+        journal::follow(&args.dir, &filter, each, wait, tell_removed).map_err(failure)?;
         return Ok(ExitCode::SUCCESS);
     }
     let read = journal::each_line(&args.dir, &filter, each).map_err(failure)?;
@@ -380,8 +380,18 @@ fn there(read: &Verified, dir: &Path) -> Result<(), Failure> {
     )))
 }
 
+/// Warns about segments that an engine removed before they were read.
+fn tell_removed(first: u32, last: u32) {
+    let text =
+        format!("segments {first} to {last} were removed before they were read (JournalKeep)");
+    tell("warning", &text);
+}
+
 /// The exit code: success if there are no problems; otherwise prints the problems.
 fn judge(read: &Verified) -> ExitCode {
+    if let Some((first, last)) = read.removed {
+        tell_removed(first, last);
+    }
     let Some(bad) = &read.bad else {
         return ExitCode::SUCCESS;
     };

@@ -9,7 +9,7 @@ use super::{Damage, JournalError};
 use fixwire_protocol::time::Timestamp;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder, FrameInfo};
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 /// Extension of the file of a compressed segment: one LZ4 frame with a checksum of its content.
@@ -50,46 +50,70 @@ pub(super) fn list_all(directory: &Path, oldest: u32) -> Result<Vec<u32>, Journa
     Ok(numbers)
 }
 
-/// The name of a segment's file, and a reader for its content.
-pub(super) fn open_any(
-    directory: &Path,
-    number: u32,
-) -> Result<(String, Box<dyn Read>), JournalError> {
-    let path = segment_path(directory, number);
-    match open_checked(&path, false) {
-        Ok(file) => Ok((path.display().to_string(), Box::new(file))),
-        Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            let path = compressed_path(directory, number);
-            let file = BufReader::new(open_checked(&path, false)?);
-            Ok((
-                path.display().to_string(),
-                Box::new(FrameDecoder::new(file)),
-            ))
+/// The open file of a segment, which may be compressed.
+#[derive(Debug)]
+pub(super) struct SegmentFile {
+    /// The name of the file.
+    name: String,
+    file: File,
+    is_compressed: bool,
+}
+
+impl SegmentFile {
+    pub(super) fn open(directory: &Path, number: u32) -> Result<Self, JournalError> {
+        let path = segment_path(directory, number);
+        let (path, file, is_compressed) = match open_checked(&path, false) {
+            Ok(file) => (path, file, false),
+            Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                let path = compressed_path(directory, number);
+                let file = open_checked(&path, false)?;
+                (path, file, true)
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Self {
+            name: path.display().to_string(),
+            file,
+            is_compressed,
+        })
+    }
+
+    /// A reader for the content of the segment, from its beginning.
+    fn reader(&self) -> Result<Box<dyn Read + '_>, JournalError> {
+        let mut file = &self.file;
+        file.rewind()
+            .map_err(JournalError::io("read", &self.name))?;
+        Ok(match self.is_compressed {
+            true => Box::new(FrameDecoder::new(BufReader::new(file))),
+            false => Box::new(file),
+        })
+    }
+
+    /// Reads the whole segment into `bytes`, and returns the name of the file. If a compressed segment cannot be read,
+    /// the error is reported as damage at an offset of the segment.
+    pub(super) fn read_all(&self, bytes: &mut Vec<u8>) -> Result<String, JournalError> {
+        bytes.clear();
+        let read = self.reader()?.take(LONGEST + 1).read_to_end(bytes);
+        match read {
+            Ok(_) => Ok(self.name.clone()),
+            Err(error) if self.is_compressed => Err(JournalError::Damaged(Damage {
+                file: self.name.clone(),
+                offset: bytes.len() as u64,
+                expected: "an LZ4 frame with a whole segment".into(),
+                found: error.to_string(),
+            })),
+            Err(error) => Err(JournalError::io("read", &self.name)(error)),
         }
-        Err(error) => Err(error),
     }
 }
 
-/// Reads a whole segment into `bytes`. If a compressed segment cannot be read, the error is reported as damage at an
-/// offset of the segment.
+/// Reads a whole segment into `bytes`, and returns the name of its file. See [`SegmentFile::read_all`].
 pub(super) fn read_any(
     directory: &Path,
     number: u32,
     bytes: &mut Vec<u8>,
 ) -> Result<String, JournalError> {
-    let (name, reader) = open_any(directory, number)?;
-    bytes.clear();
-    let read = reader.take(LONGEST + 1).read_to_end(bytes);
-    match read {
-        Ok(_) => Ok(name),
-        Err(error) if name.ends_with(COMPRESSED) => Err(JournalError::Damaged(Damage {
-            file: name,
-            offset: bytes.len() as u64,
-            expected: "an LZ4 frame with a whole segment".into(),
-            found: error.to_string(),
-        })),
-        Err(error) => Err(JournalError::io("read", name)(error)),
-    }
+    SegmentFile::open(directory, number)?.read_all(bytes)
 }
 
 fn compressed_path(directory: &Path, number: u32) -> PathBuf {
@@ -113,9 +137,9 @@ pub(super) fn retire(
         })?;
     let before = read_base(directory)?;
     let look = |number| {
-        let (_, mut reader) = open_any(directory, number).ok()?;
+        let file = SegmentFile::open(directory, number).ok()?;
         let mut bytes = [0; HEADER + RECORD];
-        reader.read_exact(&mut bytes).ok()?;
+        file.reader().ok()?.read_exact(&mut bytes).ok()?;
         Checkpoint::peek(&bytes)
     };
     let base = Base::next(before, first, remove_before, look);

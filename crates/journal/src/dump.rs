@@ -6,7 +6,7 @@ use super::originals::{Originals, Resent};
 use super::record::{Effect, RecordKind};
 use super::resent::Arrival;
 use super::tail::Tail;
-use super::verify::{Verified, walk};
+use super::verify::{HeldSegments, Verified, walk};
 use super::view::Record;
 use super::{JournalError, JournalId, JournalPosition};
 use fixwire_protocol::Redactor;
@@ -137,17 +137,29 @@ pub fn dump(
 pub fn each_line(
     directory: &Path,
     filter: &DumpFilter,
+    each: impl FnMut(&DumpLine<'_>) -> io::Result<()>,
+) -> Result<Verified, JournalError> {
+    each_line_of(&HeldSegments::open(directory)?, filter, each)
+}
+
+/// Like [`each_line`], for the segments that a journal had at one moment.
+///
+/// # Errors
+///
+/// See [`dump`].
+pub fn each_line_of(
+    held: &HeldSegments,
+    filter: &DumpFilter,
     mut each: impl FnMut(&DumpLine<'_>) -> io::Result<()>,
 ) -> Result<Verified, JournalError> {
-    let mut lines = Lines::new(directory, filter);
-    let walked = walk(directory, |record, names| {
-        lines.of(record, names, &mut each)
-    });
+    let mut lines = Lines::new(held.directory(), filter);
+    let walked = walk(held, |record, names| lines.of(record, names, &mut each));
     Ok(walked?.0)
 }
 
 /// Like [`each_line`], for a journal that an engine may be writing, and without an end. At the end of the records,
-/// `wait` is called before each retry; an error from `wait` stops the dump.
+/// `wait` is called before each retry; an error from `wait` stops the dump. `missed` gets the first and the last of the
+/// segments that were removed before they were read, each time that there are more of them.
 ///
 /// # Errors
 ///
@@ -157,10 +169,12 @@ pub fn follow(
     filter: &DumpFilter,
     mut each: impl FnMut(&DumpLine<'_>) -> io::Result<()>,
     mut wait: impl FnMut() -> io::Result<()>,
+    mut missed: impl FnMut(u32, u32),
 ) -> Result<(), JournalError> {
     let mut tail = Tail::new(directory, JournalPosition::START);
     let mut lines = Lines::new(directory, filter);
     let mut names: Vec<String> = Vec::new();
+    let (mut known, mut has_begun) = (None, false);
     loop {
         let Some(record) = tail.next_record()? else {
             wait().map_err(JournalError::io("write", "the dump"))?;
@@ -172,6 +186,15 @@ pub fn follow(
             name.clone_into(&mut names[at]);
         }
         lines.of(&record, &names, &mut each)?;
+        let removed = tail.missed().filter(|it| Some(*it) != known);
+        if let Some((first, last)) = removed {
+            // What was removed before the first record is no part of the journal.
+            if has_begun {
+                missed(first, last);
+            }
+            known = removed;
+        }
+        has_begun = true;
     }
 }
 

@@ -67,7 +67,7 @@ pub use directory::Directory;
 pub use disk::{Disk, DiskNews, DiskWakeUp, Segment};
 pub use dump::{
     Direction, DumpFilter, DumpFormat, DumpLine, FRAME_DECODERS, FrameDecoder, dump, each_line,
-    follow, is_action, is_fix_message, write_escaped, write_moment,
+    each_line_of, follow, is_action, is_fix_message, write_escaped, write_moment,
 };
 pub use durability::Durability;
 pub use error::{Damage, JournalError};
@@ -91,7 +91,7 @@ pub use reserve::{JournalReserve, MOST_RESERVE};
 pub use salvage::{LostSession, Salvaged, salvage};
 pub use segment::JournalPosition;
 pub use tail::Tail;
-pub use verify::{StoredSession, Verified, stored_sessions, verify};
+pub use verify::{HeldSegments, StoredSession, Verified, stored_sessions, verify};
 pub use view::{Effects, Record};
 pub use watch::{Alteration, JournalTrouble, end_on_truncation};
 

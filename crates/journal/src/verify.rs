@@ -1,10 +1,9 @@
 //! Verifies the files of a journal without changing them, and finds the first damaged byte.
 
-use super::archive::{list_all, read_any, read_base};
 use super::error::Damage;
 use super::files::segment_path;
 use super::known::{Known, is_session};
-use super::newest::{newest_is_missing, newest_of};
+use super::newest::newest_is_missing;
 use super::record::{Head, RecordKind};
 use super::recover::Scan;
 use super::segment::{HEADER, word};
@@ -13,6 +12,10 @@ use super::{JournalConfig, JournalError, SequenceCounters, Start};
 use fixwire_protocol::session::{RESET_DUE, RESET_OPEN};
 use fixwire_protocol::time::Timestamp;
 use std::path::Path;
+
+pub use held::HeldSegments;
+
+mod held;
 
 /// What a journal contains, and what is wrong with it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -30,6 +33,9 @@ pub struct Verified {
     pub bad: Option<Damage>,
     /// Whether `bad` is an incomplete record at the end, which opening the journal would cut off.
     pub torn: bool,
+    /// The first and the last of the segments that an engine removed before they were read; `None` if none was. They
+    /// are no longer part of the journal, so this is no damage.
+    pub removed: Option<(u32, u32)>,
 }
 
 /// Reads all segments of a directory, and checks every byte: headers, records, the links between segments, and that
@@ -41,7 +47,7 @@ pub struct Verified {
 ///
 /// A file cannot be read, or is accessible to other users. Faults inside the files are reported in [`Verified::bad`].
 pub fn verify(directory: &Path) -> Result<Verified, JournalError> {
-    Ok(walk(directory, |_, _| Ok(()))?.0)
+    Ok(walk(&HeldSegments::open(directory)?, |_, _| Ok(()))?.0)
 }
 
 /// A session in a journal.
@@ -66,7 +72,8 @@ pub struct StoredSession {
 /// See [`verify`].
 pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified), JournalError> {
     let mut last = Vec::new();
-    let (verified, known) = walk(directory, |record, names| {
+    let held = HeldSegments::open(directory)?;
+    let (verified, known) = walk(&held, |record, names| {
         last.resize(names.len().max(last.len()), None);
         let effects = record.effects.map(|effect| effect.session);
         // The checkpoint at the start of a segment is no activity of a session.
@@ -95,24 +102,22 @@ pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified
     Ok((sessions.collect(), verified))
 }
 
-/// Reads all records of a directory in order. Passes each complete record to `each`, with the names of the sessions
-/// known so far. Also returns the state of the sessions at the end.
+/// Reads all records of a journal in order. Passes each complete record to `each`, with the names of the sessions known
+/// so far. Also returns the state of the sessions at the end.
 pub(super) fn walk(
-    directory: &Path,
+    held: &HeldSegments,
     mut each: impl FnMut(&Record<'_>, &[&str]) -> Result<(), JournalError>,
 ) -> Result<(Verified, Vec<Known>), JournalError> {
+    let directory = held.directory();
     let config = JournalConfig {
         index_entries: 2,
         ..JournalConfig::default()
     };
-    let base = read_base(directory)?;
-    // Read this before the names are listed, because an engine may create a segment meanwhile.
-    let newest = newest_of(directory)?.unwrap_or(0);
-    let oldest = base.map_or(Start::BEGIN, |base| base.oldest);
+    let (base, newest) = (held.base, held.newest);
+    let mut oldest = base.map_or(Start::BEGIN, |base| base.oldest);
     let mut scan = Scan::new(config, base.map(|base| base.oldest));
-    let numbers = list_all(directory, oldest.segment)?;
     let mut verified = Verified::default();
-    if base.is_some() && numbers.is_empty() {
+    if base.is_some() && held.numbers.is_empty() {
         verified.bad = Some(Damage {
             file: segment_path(directory, oldest.segment)
                 .display()
@@ -123,12 +128,18 @@ pub(super) fn walk(
         });
         return Ok((verified, Vec::new()));
     }
-    let missing = newest > numbers.last().copied().unwrap_or(0);
+    let missing = newest > held.numbers.last().copied().unwrap_or(0);
+    // Records before segments that were removed meanwhile, and the size of these records.
+    let (mut records, mut size) = (0, 0);
+    let mut expected = oldest.segment;
     let mut bytes = Vec::new();
     // The first damage, and whether it may be an incomplete record at the end. It is not one if a segment with
     // records follows.
     let mut bad: Option<(Damage, bool)> = None;
-    for (number, expected) in numbers.into_iter().zip(oldest.segment..) {
+    for (place, number) in held.numbers.iter().copied().enumerate() {
+        if number < expected {
+            continue;
+        }
         let path = segment_path(directory, expected);
         if number != expected {
             let found = format!("no such file, although segment {number} exists");
@@ -142,8 +153,20 @@ pub(super) fn walk(
             bad.get_or_insert((missing, false));
             break;
         }
-        let name = match read_any(directory, number, &mut bytes) {
-            Ok(name) => name,
+        let name = match held.read(place, &mut bytes) {
+            Ok(Some(name)) => name,
+            Ok(None) => {
+                // The journal goes on where it begins now.
+                let begins = held
+                    .begins_after(number)?
+                    .map_or(oldest, |base| base.oldest);
+                let first = verified.removed.map_or(number, |(first, _)| first);
+                verified.removed = Some((first, begins.segment - 1));
+                (records, size) = (verified.records, verified.bytes);
+                (oldest, expected) = (begins, begins.segment);
+                scan = Scan::new(config, Some(begins));
+                continue;
+            }
             Err(JournalError::Damaged(damage)) => {
                 bad.get_or_insert((damage, false));
                 break;
@@ -151,6 +174,7 @@ pub(super) fn walk(
             Err(other) => return Err(other),
         };
         verified.segments += 1;
+        expected += 1;
         let end = match scan.segment(&bytes, number, &name) {
             Ok(end) => end,
             Err(JournalError::Damaged(damage)) => {
@@ -178,8 +202,8 @@ pub(super) fn walk(
             each(&Record::view(&bytes, number, at, &head), &names)?;
             at += word(&bytes, at) as usize;
         }
-        verified.records = scan.records - oldest.record;
-        verified.bytes = scan.bytes;
+        verified.records = records + scan.records - oldest.record;
+        verified.bytes = size + scan.bytes;
         bad = end.bad.map(|bad| (bad.damage, bad.torn));
     }
     if missing && bad.as_ref().is_none_or(|(_, torn)| *torn) {

@@ -24,6 +24,8 @@ pub(crate) struct JournalInput {
     /// Whether messages that were held because of a gap are returned a second time, when the session processes them.
     dequeued: bool,
     missed: Option<(u32, u32)>,
+    /// Whether a record was read.
+    has_begun: bool,
     batch: Batch,
 }
 
@@ -87,6 +89,7 @@ impl JournalInput {
             follow,
             dequeued,
             missed: None,
+            has_begun: false,
             batch: Batch::default(),
         }
     }
@@ -179,13 +182,18 @@ impl LogInput for JournalInput {
             return Step::Message;
         }
         loop {
+            let is_removed_beginning = !self.has_begun;
             let collected = self.collect(left_out);
+            self.has_begun |= matches!(collected, Ok(true));
             let missed = self.tail.missed();
             if missed != self.missed {
                 self.missed = missed;
                 let (first, last) = missed.unwrap_or_default();
                 let why = format!("segments {first} to {last} were removed before they were read");
-                left_out.push(LeftOut::whole(&self.file, why));
+                left_out.push(LeftOut {
+                    is_removed_beginning,
+                    ..LeftOut::whole(&self.file, why)
+                });
             }
             match collected {
                 Ok(true) if self.batch.items.is_empty() => {}

@@ -16,6 +16,8 @@ pub struct LeftOut {
     pub len: Option<u64>,
     /// The reason.
     pub why: String,
+    /// Whether this is the beginning of a journal, whose segments were removed before the journal was read.
+    pub is_removed_beginning: bool,
 }
 
 /// Maximum number of parts that are listed; further parts are only counted.
@@ -66,6 +68,7 @@ impl LeftOut {
             at: None,
             len: None,
             why: why.to_string(),
+            is_removed_beginning: false,
         }
     }
 

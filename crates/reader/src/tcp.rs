@@ -309,11 +309,8 @@ impl TcpFlow {
 
     fn left_out(&self, at: u64, len: u64, why: &str) -> LeftOut {
         LeftOut {
-            file: String::new(),
             connection: Some(format!("{} > {}", self.from, self.to)),
-            at: Some(at),
-            len: Some(len),
-            why: why.to_owned(),
+            ..LeftOut::bytes("", at, Some(len), why)
         }
     }
 }

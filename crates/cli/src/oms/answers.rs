@@ -80,6 +80,29 @@ pub(super) fn readable_journal(ask: &Ask) -> Result<PathBuf, Failure> {
     }
 }
 
+/// Maximum number of attempts to read a journal whose segments an engine removes.
+const ATTEMPTS: u32 = 5;
+
+/// Reads a journal, which an engine may be writing. When `attempt` returns `None`, because segments were removed before
+/// they were read, the journal is read again from where it begins then.
+///
+/// # Errors
+///
+/// Those of `attempt`, and that segments were removed in all of five attempts.
+pub(super) fn until_whole<T>(
+    mut attempt: impl FnMut() -> Result<Option<T>, Failure>,
+) -> Result<T, Failure> {
+    for _ in 0..ATTEMPTS {
+        if let Some(whole) = attempt()? {
+            return Ok(whole);
+        }
+    }
+    Err(Failure::Text(format!(
+        "the journal was read {ATTEMPTS} times, and each time segments were removed before they were read: set JournalKeep \
+         longer"
+    )))
+}
+
 /// The failure of a journal that cannot be read.
 pub(super) fn unreadable(error: JournalError) -> Failure {
     Failure::Text(error.to_string())
@@ -183,6 +206,19 @@ pub(super) fn table(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_journal_is_read_again_at_most_five_times() {
+        let mut attempts = 0;
+        let read = until_whole(|| {
+            attempts += 1;
+            Ok((attempts == 5).then_some(attempts))
+        });
+        assert_eq!(read.unwrap(), 5);
+        let failed: Result<(), Failure> = until_whole(|| Ok(None));
+        let said = failed.unwrap_err().to_string();
+        assert!(said.contains("each time segments were removed"), "{said}");
+    }
 
     const ROWS: &str = "order\topen to buy\tstate\n7\t100\tworking\n12\t5\tfilled";
 

@@ -6,7 +6,7 @@ use fixwire::journal::{self, JournalPosition, Tail};
 use fixwire_oms::{OmsState, stored_answer};
 use fixwire_protocol::{Ledger as _, Timestamp};
 
-use super::answers::{Ask, readable_journal, unreadable};
+use super::answers::{Ask, readable_journal, unreadable, until_whole};
 use super::archive::Notes;
 use crate::failure::Failure;
 use crate::log::moment;
@@ -123,10 +123,10 @@ impl StateThen {
 ///
 /// The journal cannot be read, or begins after the time.
 pub(super) fn state_at(store: &Path, at: Timestamp) -> Result<OmsState, Failure> {
-    match Start::find(store, at)? {
+    until_whole(|| match Start::find(store, at)? {
         Found::Start(mut start) => {
-            start.follow(at, |_, _| ())?;
-            Ok(start.state)
+            let is_whole = start.follow(at, |_, _| ())?;
+            Ok(is_whole.then_some(start.state))
         }
         Found::KnownFrom(from) => Err(Failure::Text(format!(
             "the state at {} is not known: the journal {} has it {} (JournalKeep)",
@@ -137,7 +137,7 @@ pub(super) fn state_at(store: &Path, at: Timestamp) -> Result<OmsState, Failure>
                 |from| format!("from {} on", moment(from))
             ),
         ))),
-    }
+    })
 }
 
 /// The time from which on the state of an OMS is known; `None` when its journal has all events.
@@ -165,23 +165,26 @@ pub(super) fn known_from(store: &Path) -> Result<Option<Timestamp>, Failure> {
 ///
 /// The journal cannot be read.
 pub(super) fn day_began(store: &Path) -> Result<Option<Timestamp>, Failure> {
-    let (mut end, mut until) = (Timestamp(i64::MAX), Timestamp(i64::MAX));
-    loop {
-        let Found::Start(mut start) = Start::find(store, until)? else {
-            return Ok(None);
-        };
-        let (mut day, mut began) = (start.state.day(), None);
-        start.follow(end, |state, at| {
-            if state.day() != day {
-                (day, began) = (state.day(), Some(at));
+    until_whole(|| {
+        let (mut end, mut until) = (Timestamp(i64::MAX), Timestamp(i64::MAX));
+        loop {
+            let Found::Start(mut start) = Start::find(store, until)? else {
+                return Ok(Some(None));
+            };
+            let (mut day, mut began) = (start.state.day(), None);
+            let is_whole = start.follow(end, |state, at| {
+                if state.day() != day {
+                    (day, began) = (state.day(), Some(at));
+                }
+            })?;
+            match start.from {
+                _ if !is_whole => return Ok(None),
+                // The day began before this checkpoint, so an older checkpoint may be of the day before.
+                Some(from) if began.is_none() => (end, until) = (from, Timestamp(from.0 - 1)),
+                _ => return Ok(Some(began)),
             }
-        })?;
-        match start.from {
-            // The day began before this checkpoint, so an older checkpoint may be of the day before.
-            Some(from) if began.is_none() => (end, until) = (from, Timestamp(from.0 - 1)),
-            _ => return Ok(began),
         }
-    }
+    })
 }
 
 /// What a journal has for the state at a time.
@@ -203,12 +206,13 @@ struct Start {
 }
 
 impl Start {
-    /// Applies the notes up to a time. Calls `after` with the state after each record.
+    /// Applies the notes up to a time. Calls `after` with the state after each record. Returns false when segments were
+    /// removed before they were read.
     fn follow(
         &mut self,
         until: Timestamp,
         mut after: impl FnMut(&OmsState, Timestamp),
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         let first = self.note;
         while let Some(record) = self.tail.next_record().map_err(unreadable)? {
             if record.wall > until {
@@ -217,16 +221,15 @@ impl Start {
             let later = self.notes.of(&record).filter(|(number, _)| *number > first);
             for (number, note) in later {
                 if number != self.note + 1 {
-                    let missing = self.note + 1;
-                    let why = format!("event {missing} was removed while the journal was read");
-                    return Err(Failure::Text(why));
+                    return Ok(false);
                 }
                 self.note = number;
                 self.state.apply_note(note);
             }
             after(&self.state, record.wall);
         }
-        Ok(())
+        // The notes up to the time may have been in these segments, with no note after them.
+        Ok(self.from.is_none() || self.tail.missed().is_none())
     }
 
     /// Finds where to begin to read for the state at a time: at the newest checkpoint before that time.

@@ -1,18 +1,18 @@
 //! The tables of a trading day as files: for `fixwire oms day`, and automatically at each change of the trading day.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use fixwire::schedule::Date;
 use fixwire_oms::rules::DayFormat;
 
-use super::answers::{Ask, readable_journal, show};
+use super::answers::{Ask, readable_journal, show, until_whole};
 use crate::failure::{self, Failure};
 pub use roll::{DayFilesPlan, DayFilesThread, check};
 
 use files::{DayFiles, Others, shown};
-use source::FoundDay;
+use source::{DayError, FoundDay};
 
 pub(super) mod begin;
 pub(super) mod files;
@@ -73,18 +73,28 @@ fn date(text: &str) -> Result<u32, String> {
 /// Writes the tables of a day.
 pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
     let store = readable_journal(&args.ask)?;
-    let day = FoundDay::find(&store, args.day, None, &|| true)?;
-    if day.is_cut() {
+    let written = until_whole(|| match write(args, &store) {
+        Ok(written) => Ok(Some(written)),
+        Err(DayError::Removed(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    })?;
+    show(&args.ask, &written)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the files, and returns the number of their rows as a table.
+fn write(args: &OmsDayArgs, store: &Path) -> Result<String, DayError> {
+    let day = FoundDay::find(store, args.day, None, &|| true)?;
+    let (date, notes, is_cut) = (day.date, day.notes.clone(), day.is_cut());
+    let mut files = DayFiles::begin(&args.to, args.format.format(), Others::Stay)?;
+    day.write(&mut files, &|| true)?;
+    let written = files.finish(date, &notes)?;
+    if is_cut {
         let text = format!(
             "the beginning of {} is missing: its segments were removed from the journal (JournalKeep)",
-            shown(day.date)
+            shown(date)
         );
         failure::tell("warning", &text);
     }
-    let (date, notes) = (day.date, day.notes.clone());
-    let mut files = DayFiles::begin(&args.to, args.format.format(), Others::Stay)?;
-    day.write(&store, &mut files, &|| true)?;
-    let written = files.finish(date, &notes)?;
-    show(&args.ask, &written)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(written)
 }

@@ -4,12 +4,13 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use fixwire::journal::{self, DumpFilter, DumpLine, JournalError};
+use fixwire::journal::{self, DumpFilter, HeldSegments, JournalError};
 use fixwire_oms::OmsState;
 use fixwire_oms::history::History;
 use fixwire_protocol::{Ledger as _, Precision, Timestamp, TimestampWriter};
 
-use super::answers::{Ask, question, readable_journal, show, table, unreadable};
+use super::answers::{Ask, question, readable_journal, show, table, unreadable, until_whole};
+use super::day::source::oldest;
 use super::stamps::OrderStamps;
 use crate::failure::{self, Failure};
 use crate::session::{EngineFlags, if_running, store};
@@ -17,12 +18,34 @@ use crate::session::{EngineFlags, if_running, store};
 /// Reads the journal for the events of an order.
 pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     let store = readable_journal(ask)?;
-    let mut left = LeftNotes::new(&store)?;
+    let Some(text) = until_whole(|| history(&store, number))? else {
+        return Err(Failure::Text(format!(
+            "no order {number} in the journal {}: unknown order, or the segments with its events \
+            were removed (JournalKeep)",
+            store.display()
+        )));
+    };
+    show(ask, &text)?;
+    if let (false, OrderStamps::Found(stamps)) =
+        (ask.json, OrderStamps::of(&ask.at.engine, number)?)
+    {
+        writeln!(io::stdout())?;
+        show_stamps(&stamps)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The events of an order as a table, if the journal has any; the outer `None` when segments were removed before they
+/// were read.
+fn history(store: &Path, number: u64) -> Result<Option<Option<String>>, Failure> {
+    // Segments that are removed from now on are read.
+    let held = HeldSegments::open(store).map_err(unreadable)?;
+    let mut left = LeftNotes::new(store)?;
     let mut history = None;
     let mut text = String::from("time\tevent\twhat");
     let mut stamp = TimestampWriter::new();
     let mut steps = 0;
-    let each = |line: &DumpLine<'_>| {
+    let read = journal::each_line_of(&held, &DumpFilter::default(), |line| {
         let Some((seq, note)) = line.kept() else {
             return Ok(());
         };
@@ -38,28 +61,19 @@ pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> 
             steps += 1;
         }
         Ok(())
-    };
-    let read = journal::each_line(&store, &DumpFilter::default(), each).map_err(unreadable)?;
+    });
+    let read = read.map_err(unreadable)?;
+    if read.removed.is_some() {
+        return Ok(None);
+    }
     if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
         let text = format!("later records are not shown: {damage}");
         failure::tell("warning", &text);
     }
-    if steps == 0 {
-        return Err(Failure::Text(format!(
-            "no order {number} in the journal {}: unknown order, or the segments with its events \
-            were removed (JournalKeep)",
-            store.display()
-        )));
+    if steps > 0 {
+        left.check(store)?;
     }
-    left.check(&store)?;
-    show(ask, &text)?;
-    if let (false, OrderStamps::Found(stamps)) =
-        (ask.json, OrderStamps::of(&ask.at.engine, number)?)
-    {
-        writeln!(io::stdout())?;
-        show_stamps(&stamps)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(Some((steps > 0).then_some(text)))
 }
 
 /// Prints the stamps of an order as a table.
@@ -88,23 +102,8 @@ impl LeftNotes {
     ///
     /// A checkpoint cannot be read.
     pub(super) fn new(store: &Path) -> Result<Self, Failure> {
-        let failure = |error: JournalError| Failure::Text(error.to_string());
-        let mut state = OmsState::default();
-        let name = state.form().0;
-        let states = journal::stored_states(store).map_err(failure)?;
-        let states = states.into_iter().flatten().filter(|it| it.name == name);
-        let oldest = match states.map(|state| state.note).min() {
-            Some(note) => journal::state_before(store, name, note + 1).map_err(failure)?,
-            None => None,
-        };
-        if let Some(oldest) = &oldest {
-            let read = state.read(oldest.version, &oldest.state);
-            read.map_err(|why| {
-                Failure::Text(format!("{}: the oldest checkpoint: {why}", store.display()))
-            })?;
-        }
         Ok(Self {
-            oldest: oldest.map(|found| (state, found.note)),
+            oldest: oldest(store)?,
             before: None,
             next: None,
             missing: None,
@@ -166,29 +165,36 @@ pub(super) fn read_notes<T>(
     }
     let failure = |error: JournalError| Failure::Text(error.to_string());
     journal::refuse_other_version(&store, Some(OmsState::default().form())).map_err(failure)?;
-    let mut left = LeftNotes::new(&store)?;
-    let mut done = None;
-    let read = journal::each_line(&store, &DumpFilter::default(), |line| {
-        if let Some((number, note)) = line.kept()
-            && left.is_next(number)
-        {
-            let done = done.get_or_insert_with(|| first(left.before()));
-            next(done, note);
+    until_whole(|| {
+        // Segments that are removed from now on are read.
+        let held = HeldSegments::open(&store).map_err(failure)?;
+        let mut left = LeftNotes::new(&store)?;
+        let mut done = None;
+        let read = journal::each_line_of(&held, &DumpFilter::default(), |line| {
+            if let Some((number, note)) = line.kept()
+                && left.is_next(number)
+            {
+                let done = done.get_or_insert_with(|| first(left.before()));
+                next(done, note);
+            }
+            Ok(())
+        });
+        let read = read.map_err(failure)?;
+        if read.removed.is_some() {
+            return Ok(None);
         }
-        Ok(())
-    });
-    let read = read.map_err(failure)?;
-    if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
-        return Err(Failure::Text(format!(
-            "what is behind this damage would be missing: {damage}"
-        )));
-    }
-    if read.segments == 0 {
-        return Err(Failure::Text(format!(
-            "{} contains no journal",
-            store.display()
-        )));
-    }
-    left.check(&store)?;
-    Ok(done.unwrap_or_else(|| first(left.before())))
+        if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
+            return Err(Failure::Text(format!(
+                "what is behind this damage would be missing: {damage}"
+            )));
+        }
+        if read.segments == 0 {
+            return Err(Failure::Text(format!(
+                "{} contains no journal",
+                store.display()
+            )));
+        }
+        left.check(&store)?;
+        Ok(Some(done.unwrap_or_else(|| first(left.before()))))
+    })
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use fixwire::journal::{self, Direction, FolderContents};
-use fixwire::settings::Source;
+use fixwire::settings::{Settings, Source};
 use fixwire_oms::OmsState;
 use fixwire_oms::trial::{ChangedRequest, OmsTrial, RequestCounts, TrialResult};
 use fixwire_protocol::readable::Escaped;
@@ -15,7 +15,7 @@ use fixwire_protocol::{Decoder, Ledger as _, Precision, Timestamp, TimestampWrit
 use fixwire_reader::{ExportColumns, LogEntry, LogPlace, LogReader, LogStep, ReadOptions};
 use serde_json::{Value, json};
 
-use super::answers::table;
+use super::answers::{table, until_whole};
 use super::at::{MomentArg, known_from, read_moment, state_at};
 use super::load;
 use crate::failure::{self, Failure, tell};
@@ -37,10 +37,11 @@ message belongs to. Requests of clients (D, G, F, q) and prices (W, X) go to an 
 the record; the reports of the record to the clients say what the venue did. The OMS starts with the positions that the journal
 has before the first message that is played; for a log, with the positions of the settings.
 
-Assumed: an order that the record rejected has no fills; one that is rejected now loses its fills. Operators' commands,
-quotes, busts and corrections of the record are not played. Lines over TMP speak FIX here.
+Assumed: an order that the record rejected has no fills; an order or a replace that is rejected now loses its fills.
+Operators' commands, quotes, busts and corrections of the record are not played. Lines over TMP speak FIX here.
 
-The exit code is 0; 1 if something could not be read, or with --strict if an order that the record accepted is rejected.")]
+The exit code is 0; 1 if something could not be read, or with --strict if a request that the record accepted is rejected or
+if JournalKeep has removed the beginning of the journal.")]
 pub struct OmsTryArgs {
     /// The settings file to try (.toml)
     #[arg(value_name = "OMS.toml")]
@@ -57,7 +58,8 @@ pub struct OmsTryArgs {
     /// Write every request whose outcome changes to this CSV file
     #[arg(long, value_name = "FILE")]
     changed: Option<PathBuf>,
-    /// End with exit code 1 when a request that the record accepted is rejected now
+    /// End with exit code 1 when a request that the record accepted is rejected now, or the beginning of the journal was
+    /// removed
     #[arg(long)]
     strict: bool,
 }
@@ -84,7 +86,8 @@ pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
     io::stdout().write_all(shown.as_bytes())?;
     let all = [&result.orders, &result.replaces, &result.cancels];
     let is_stricter = all.iter().any(|counts| counts.accepted_before > 0);
-    Ok(match !tried.is_whole || args.strict && is_stricter {
+    let is_strict_fault = args.strict && (is_stricter || tried.is_shortened);
+    Ok(match !tried.is_whole || is_strict_fault {
         true => ExitCode::FAILURE,
         false => ExitCode::SUCCESS,
     })
@@ -93,8 +96,10 @@ pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
 /// The result of a trial.
 pub(super) struct Tried {
     result: TrialResult,
-    /// Whether the whole record could be read.
+    /// Whether the whole record could be read, except the beginning of a journal that `JournalKeep` removed.
     pub is_whole: bool,
+    /// Whether `JournalKeep` had removed the beginning of a journal.
+    is_shortened: bool,
 }
 
 impl Tried {
@@ -111,19 +116,36 @@ impl Tried {
         let source = Source::read(settings)?;
         let read = Reading::default().of_file(&source)?;
         failure::show(&read.report);
-        let (from, opening) = opening(record, from)?;
+        until_whole(|| Self::attempt(settings, (&source, &read), record, from))
+    }
+
+    /// Plays the record once; `None` when segments of its journal were removed before they were read.
+    fn attempt(
+        settings: &Path,
+        (source, read): (&Source, &Settings),
+        record: &[PathBuf],
+        from: Option<Timestamp>,
+    ) -> Result<Option<Self>, Failure> {
+        let Beginning {
+            from,
+            opening,
+            known,
+        } = Beginning::of(record, from)?;
         let mut playing = Playing {
-            trial: load::trial(&source, &read, opening)?,
+            trial: load::trial(source, read, opening)?,
             sessions: read.sessions.iter().map(SessionIdentity::of).collect(),
             decoder: Decoder::with_capacity(FIELDS),
             from,
             unknown: 0,
             untimed: 0,
+            is_shortened: false,
         };
         for dictionary in &read.dictionaries()? {
             playing.decoder.learn(dictionary);
         }
-        let is_whole = playing.read(record)?;
+        let Some(is_whole) = playing.read(record, known.as_ref())? else {
+            return Ok(None);
+        };
         let (unknown, untimed) = (playing.unknown, playing.untimed);
         if unknown > 0 {
             let settings = settings.display();
@@ -134,10 +156,11 @@ impl Tried {
             let text = format!("{untimed} messages have no time: they are not played");
             tell("warning", &text);
         }
-        Ok(Self {
+        Ok(Some(Self {
+            is_shortened: playing.is_shortened,
             result: playing.trial.finish(),
             is_whole,
-        })
+        }))
     }
 
     /// The result as tables.
@@ -151,44 +174,83 @@ impl Tried {
     }
 }
 
-/// The state of the OMS before the first message that is played, if the record has a journal; and the time after which
-/// messages are played. If the journal no longer begins with the first event, messages are played from its first
-/// checkpoint on.
-fn opening(
-    record: &[PathBuf],
+/// Where a trial begins.
+struct Beginning {
+    /// The time after which messages are played; `None` for all messages.
     from: Option<Timestamp>,
-) -> Result<(Option<Timestamp>, Option<OmsState>), Failure> {
-    let is_journal = |path: &&PathBuf| journal::contents(path) == FolderContents::Journal;
-    let journals: Vec<&PathBuf> = record.iter().filter(is_journal).collect();
-    let [store] = journals[..] else {
-        if !journals.is_empty() {
-            let count = journals.len();
+    /// The state of the OMS before the first message that is played, if the record has a journal.
+    opening: Option<OmsState>,
+    known: Option<JournalBeginning>,
+}
+
+/// Where a journal of the record begins.
+struct JournalBeginning {
+    store: PathBuf,
+    /// The time from which on the state is known; `None` when the journal has all events.
+    from: Option<Timestamp>,
+}
+
+impl JournalBeginning {
+    fn of(store: &Path) -> Result<Self, Failure> {
+        Ok(Self {
+            store: store.to_owned(),
+            from: known_from(store)?,
+        })
+    }
+
+    /// Whether the journal begins there still.
+    fn stays(&self) -> Result<bool, Failure> {
+        Ok(known_from(&self.store)? == self.from)
+    }
+}
+
+impl Beginning {
+    /// If the journal no longer begins with the first event, messages are played from its first checkpoint on.
+    fn of(record: &[PathBuf], from: Option<Timestamp>) -> Result<Self, Failure> {
+        let without_state = |from| Self {
+            from,
+            opening: None,
+            known: None,
+        };
+        let is_journal = |path: &&PathBuf| journal::contents(path) == FolderContents::Journal;
+        let journals: Vec<&PathBuf> = record.iter().filter(is_journal).collect();
+        let [store] = journals[..] else {
+            if !journals.is_empty() {
+                let count = journals.len();
+                let text = format!(
+                    "the record has {count} journals: the trial starts with the positions of the settings"
+                );
+                tell("warning", &text);
+            }
+            return Ok(without_state(from));
+        };
+        let form = OmsState::default().form();
+        if let Err(why) = journal::refuse_other_version(store, Some(form)) {
+            let text = format!("the positions before the record are not known: {why}");
+            tell("warning", &text);
+            return Ok(without_state(from));
+        }
+        let known = JournalBeginning::of(store)?;
+        let Some(at) = from.or(known.from) else {
+            return Ok(Self {
+                known: Some(known),
+                ..without_state(None)
+            });
+        };
+        if from.is_none() {
             let text = format!(
-                "the record has {count} journals: the trial starts with the positions of the settings"
+                "{} has the positions from {} on: what was sent until then is not played",
+                store.display(),
+                moment(at)
             );
             tell("warning", &text);
         }
-        return Ok((from, None));
-    };
-    let form = OmsState::default().form();
-    if let Err(why) = journal::refuse_other_version(store, Some(form)) {
-        let text = format!("the positions before the record are not known: {why}");
-        tell("warning", &text);
-        return Ok((from, None));
+        Ok(Self {
+            from: Some(at),
+            opening: Some(state_at(store, at)?),
+            known: Some(known),
+        })
     }
-    let known = known_from(store)?;
-    let Some(at) = from.or(known) else {
-        return Ok((None, None));
-    };
-    if from.is_none() {
-        let text = format!(
-            "{} has the positions from {} on: what was sent until then is not played",
-            store.display(),
-            moment(at)
-        );
-        tell("warning", &text);
-    }
-    Ok((Some(at), Some(state_at(store, at)?)))
 }
 
 struct Playing {
@@ -201,17 +263,31 @@ struct Playing {
     unknown: u64,
     /// Number of messages without a time: neither the record nor SendingTime(52) has one.
     untimed: u64,
+    /// Whether the beginning of a journal was removed.
+    is_shortened: bool,
 }
 
 impl Playing {
-    /// Plays all messages of the record, merged by time; returns false when a part could not be read.
-    fn read(&mut self, paths: &[PathBuf]) -> Result<bool, Failure> {
+    /// Plays all messages of the record, merged by time; returns false when a part could not be read, and `None` when the
+    /// journal begins later now.
+    fn read(
+        &mut self,
+        paths: &[PathBuf],
+        known: Option<&JournalBeginning>,
+    ) -> Result<Option<bool>, Failure> {
         let options = ReadOptions {
             dequeued: true,
             ..ReadOptions::default()
         };
         let mut reader = LogReader::open(paths, options).map_err(Failure::Text)?;
+        let mut unchecked = known;
         while let LogStep::Message(entry) = reader.next_step() {
+            // The first segment is open now, so it is read even when it is removed.
+            if let Some(known) = unchecked.take()
+                && !known.stays()?
+            {
+                return Ok(None);
+            }
             // A queued message is played where the journal has it as dequeued. A message that was sent again is not
             // played.
             let is_journal = matches!(entry.place, LogPlace::Journal { .. });
@@ -222,7 +298,15 @@ impl Playing {
                 self.play(&entry);
             }
         }
-        Ok(tell_left_out(&reader.take_left_out()))
+        let mut left_out = reader.take_left_out();
+        left_out.retain(|what| {
+            if what.is_removed_beginning {
+                self.is_shortened = true;
+                tell("warning", &format!("not read: {what}"));
+            }
+            !what.is_removed_beginning
+        });
+        Ok(Some(tell_left_out(&left_out)))
     }
 
     /// Whether a message is one of a line that the trial ignores, which needs no decoding.
@@ -344,7 +428,7 @@ fn as_text(result: &TrialResult) -> String {
     if result.lost.fills > 0 {
         let (fills, orders) = (result.lost.fills, result.lost.orders);
         text += &format!(
-            "\n{fills} fills of {orders} orders are lost: the orders are rejected, or have ended, now\n"
+            "\n{fills} fills of {orders} orders are lost: orders or replaces are rejected, or orders have ended, now\n"
         );
     }
     if !result.left_out.is_empty() {

@@ -345,6 +345,10 @@ impl Follower {
             // The files of this day are written after the next start.
             Err(_) if !self.goes_on() => return false,
             Err(DayError::Missing(why)) => self.fails(Some(date), &why, false),
+            Err(DayError::Removed(why)) => {
+                self.fails(Some(date), &why, true);
+                return false;
+            }
             Err(DayError::Unreadable(failure)) => {
                 self.fails(Some(date), &failure.to_string(), true);
                 return false;
@@ -374,7 +378,7 @@ impl Follower {
                 notes.start
             )));
         }
-        day.write(&self.plan.journal, &mut files, &goes_on)?;
+        day.write(&mut files, &goes_on)?;
         files.finish(date, &notes)?;
         let (day, folder) = (date, folder.display().to_string());
         let folder = &*folder;

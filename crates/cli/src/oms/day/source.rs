@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use fixwire::journal::{self, DumpFilter};
+use fixwire::journal::{self, DumpFilter, HeldSegments};
 use fixwire_oms::OmsState;
 use fixwire_oms::day::{DayNotes, DayReport};
 use fixwire_protocol::Ledger as _;
@@ -29,12 +29,16 @@ pub(super) struct FoundDay {
     known: u64,
     /// Number of operators' actions after the last note of the day.
     last_actions: usize,
+    /// The segments in which the day was found, also those that were removed since.
+    held: HeldSegments,
 }
 
 /// Why a day is not in a journal.
 pub(super) enum DayError {
     /// The journal does not have the day, or no longer has what is needed for the day.
     Missing(String),
+    /// Segments were removed before they were read. Another attempt begins where the journal begins then.
+    Removed(String),
     /// The journal cannot be read.
     Unreadable(Failure),
 }
@@ -42,7 +46,7 @@ pub(super) enum DayError {
 impl From<DayError> for Failure {
     fn from(error: DayError) -> Self {
         match error {
-            DayError::Missing(why) => Self::Text(why),
+            DayError::Missing(why) | DayError::Removed(why) => Self::Text(why),
             DayError::Unreadable(failure) => failure,
         }
     }
@@ -68,7 +72,9 @@ impl FoundDay {
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Self, DayError> {
         let (mut days, mut first, mut trailing) = (DayNotes::default(), None, 0);
-        let read = journal::each_line(store, &DumpFilter::default(), |line| {
+        // Segments that are removed from now on are read.
+        let held = HeldSegments::open(store).map_err(unreadable)?;
+        let read = journal::each_line_of(&held, &DumpFilter::default(), |line| {
             if !goes_on() {
                 return Err(io::Error::other(UNFINISHED));
             }
@@ -81,6 +87,9 @@ impl FoundDay {
             Ok(())
         });
         let read = read.map_err(unreadable)?;
+        if let Some((first, last)) = read.removed {
+            return Err(removed(&format!("segments {first} to {last} were")));
+        }
         if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
             let why = format!(
                 "the rows behind this damage would be missing, so no file is written: {damage}"
@@ -132,6 +141,7 @@ impl FoundDay {
             state,
             known,
             last_actions,
+            held,
         })
     }
 
@@ -147,22 +157,22 @@ impl FoundDay {
     /// The journal cannot be read, a file cannot be written, or `goes_on` returned false.
     pub(super) fn write(
         self,
-        store: &Path,
         files: &mut DayFiles,
         goes_on: &dyn Fn() -> bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DayError> {
         let Self {
             notes,
             known,
             mut last_actions,
+            held,
             ..
         } = self;
         let mut day = DayReport::new(self.state);
         let (mut wrong, mut last, mut next) = (None, 0, known + 1);
-        let read = journal::each_line(store, &DumpFilter::default(), |line| {
+        let read = journal::each_line_of(&held, &DumpFilter::default(), |line| {
             let mut add = |added: Result<(), Failure>| {
                 added.map_err(|failure| {
-                    wrong = Some(failure);
+                    wrong = Some(DayError::from(failure));
                     io::Error::other("a file of the day")
                 })
             };
@@ -173,8 +183,8 @@ impl FoundDay {
                 last = number;
                 if number > known && number < notes.end {
                     if number != next {
-                        let why = format!("event {next} was removed while the journal was read");
-                        return add(Err(Failure::Text(why)));
+                        wrong = Some(removed(&format!("event {next} was")));
+                        return Err(io::Error::other(UNFINISHED));
                     }
                     next += 1;
                 }
@@ -198,16 +208,20 @@ impl FoundDay {
             }
             Ok(())
         });
-        if let Some(failure) = wrong {
-            return Err(failure);
+        if let Some(wrong) = wrong {
+            return Err(wrong);
         }
         read.map_err(unreadable)?;
         if next < notes.end {
-            let why = format!("event {next} was removed while the journal was read");
-            return Err(Failure::Text(why));
+            return Err(removed(&format!("event {next} was")));
         }
-        day.finish().try_for_each(|row| files.add(&row))
+        Ok(day.finish().try_for_each(|row| files.add(&row))?)
     }
+}
+
+fn removed(what: &str) -> DayError {
+    let why = format!("{what} removed while the journal was read: set JournalKeep longer");
+    DayError::Removed(why)
 }
 
 fn no_day(store: &Path, wanted: Option<u32>, days: &DayNotes) -> DayError {
@@ -236,13 +250,22 @@ pub(in crate::oms) fn before(store: &Path, note: u64) -> Result<Option<(OmsState
     Ok(Some((state, found.note)))
 }
 
+/// Number of attempts to read the oldest state. An engine replaces it when it makes a newer one.
+const ATTEMPTS: u32 = 5;
+
 /// The oldest state of the journal, and the number of its last note.
 pub(in crate::oms) fn oldest(store: &Path) -> Result<Option<(OmsState, u64)>, Failure> {
     let name = OmsState::default().form().0;
-    let states = journal::stored_states(store).map_err(unreadable)?;
-    let states = states.into_iter().flatten().filter(|it| it.name == name);
-    match states.map(|state| state.note).min() {
-        Some(note) => before(store, note + 1),
-        None => Ok(None),
+    for _ in 0..ATTEMPTS {
+        let states = journal::stored_states(store).map_err(unreadable)?;
+        let states = states.into_iter().flatten().filter(|it| it.name == name);
+        let Some(note) = states.map(|state| state.note).min() else {
+            return Ok(None);
+        };
+        let found = before(store, note + 1)?;
+        if found.is_some() {
+            return Ok(found);
+        }
     }
+    Ok(None)
 }
