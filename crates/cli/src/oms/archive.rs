@@ -265,7 +265,7 @@ impl Reader {
 }
 
 /// Finds the notes of records.
-#[derive(Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Notes {
     session: Option<JournalId>,
 }

@@ -16,6 +16,7 @@ use source::{DayError, FoundDay};
 
 pub(super) mod begin;
 pub(super) mod files;
+pub(super) mod places;
 pub(super) mod roll;
 pub(super) mod source;
 

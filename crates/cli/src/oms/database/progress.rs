@@ -11,6 +11,7 @@ use fixwire_oms::day::{DayReport, DayStart, note_hash};
 use super::super::answers::unreadable;
 use super::super::archive::Notes;
 use super::super::day::begin;
+use super::super::day::places::ReadPlace;
 use super::super::day::roll::FoundDays;
 use super::follower::Fault;
 use super::rows::RowBatch;
@@ -50,7 +51,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Begins to read a journal. `written` is the position in the database.
+    /// Begins to read a journal, from the last note of a state or of the database on. `written` is the position in the
+    /// database.
     pub(super) fn new(
         journal: &Path,
         found: &FoundDays,
@@ -72,10 +74,13 @@ impl Progress {
             RowDay { date, first }
         });
         let until = written.map_or(0, |written| written.journal);
+        // The last event in the database is compared with that of the journal.
+        let first = written.map_or(note, |written| written.event.min(note));
+        let ReadPlace { at, notes, names } = found.place_of(first);
         Self {
-            tail: Tail::new(journal, JournalPosition::START),
-            notes: Notes::default(),
-            names: HashMap::new(),
+            tail: Tail::new(journal, at),
+            notes,
+            names,
             fold: Fold {
                 report: DayReport::live(state),
                 note,

@@ -22,6 +22,9 @@ use super::super::load::found;
 use super::begin;
 use super::files::shown;
 use super::files::{self, DayFiles, Others};
+use super::places::NotePlaces;
+#[cfg(feature = "postgresql")]
+use super::places::ReadPlace;
 use super::source::{DayError, FoundDay, oldest};
 use crate::failure::Failure;
 use crate::writable;
@@ -151,6 +154,7 @@ impl Drop for DayFilesThread {
 pub(in crate::oms) struct FoundDays {
     tail: Tail,
     notes: Notes,
+    places: NotePlaces,
     pub(in crate::oms) days: DayNotes,
     /// The number of the first note.
     pub(in crate::oms) first: Option<u64>,
@@ -173,6 +177,7 @@ impl FoundDays {
         Self {
             tail: Tail::new(journal, JournalPosition::START),
             notes: Notes::default(),
+            places: NotePlaces::default(),
             days: DayNotes::default(),
             first: None,
             cut: None,
@@ -180,6 +185,12 @@ impl FoundDays {
             has_begun: false,
             missed: None,
         }
+    }
+
+    /// Where reading a note and all later ones begins.
+    #[cfg(feature = "postgresql")]
+    pub(in crate::oms) fn place_of(&self, note: u64) -> ReadPlace {
+        self.places.before(note, &self.notes)
     }
 
     /// Reads the notes since the last time, as long as `goes_on` returns true.
@@ -199,10 +210,13 @@ impl FoundDays {
             let Some(record) = self.tail.next_record().map_err(unreadable)? else {
                 break;
             };
+            let mut begins = None;
             for (number, note) in self.notes.of(&record) {
                 self.first.get_or_insert(number);
+                begins.get_or_insert(number);
                 self.days.take(number, note);
             }
+            self.places.take(&record, begins);
             let missed = self.tail.missed();
             if !self.has_begun {
                 self.has_begun = true;
