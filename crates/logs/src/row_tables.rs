@@ -45,7 +45,7 @@ impl RowSettings {
         }
         check_table(&format!("{}{LONGEST_TABLE}", self.prefix), true)?;
         #[cfg(feature = "postgresql")]
-        return postgresql::config(self).map(|_| ());
+        return postgresql::connection(self).map(|_| ());
         #[cfg(not(feature = "postgresql"))]
         Err(crate::sql::not_compiled_in(
             "tables",

@@ -14,6 +14,8 @@ pub(crate) mod rows;
 mod sqlite;
 #[cfg(any(feature = "postgresql", feature = "sqlite"))]
 mod table;
+#[cfg(feature = "postgresql")]
+mod tls;
 
 use std::path::Path;
 
@@ -87,7 +89,7 @@ impl SqlLog {
         database.compiled_in(cfg!(feature = "sqlite"), cfg!(feature = "postgresql"))?;
         #[cfg(feature = "postgresql")]
         if let Database::Postgresql(address) = database {
-            postgresql::config(
+            postgresql::DatabaseConnection::new(
                 address,
                 self.password.as_ref(),
                 postgresql::DatabaseUse::LOG,
@@ -114,12 +116,12 @@ impl SqlLog {
             Database::Sqlite(path) => Box::new(sqlite::Sqlite::new(path, tables.clone())?),
             #[cfg(feature = "postgresql")]
             Database::Postgresql(address) => {
-                let config = postgresql::config(
+                let connection = postgresql::DatabaseConnection::new(
                     address,
                     self.password.as_ref(),
                     postgresql::DatabaseUse::LOG,
                 )?;
-                Box::new(postgresql::Postgresql::new(config, tables.clone()))
+                Box::new(postgresql::Postgresql::new(connection, tables.clone()))
             }
             #[cfg(not(all(feature = "postgresql", feature = "sqlite")))]
             _ => return Err(LogError("this database is not compiled in".into())),

@@ -352,6 +352,67 @@ fn an_outage_stops_no_trading_and_is_told_once_with_its_end() {
     same(&server, "oms_", desk.folder(), &in_days(0), &LIVE);
 }
 
+/// The key `database` with this host and these parameters, and its password.
+fn keys_of_tls(server: &Server, host: &str, parameters: &str) -> String {
+    let (from, to) = ("@127.0.0.1:", format!("@{host}:"));
+    let keys = keys(server).replace(from, &to);
+    keys.replace("/postgres\"", &format!("/postgres?{parameters}\""))
+}
+
+#[test]
+fn rows_go_over_tls_to_the_server_that_the_address_names() {
+    let mut server = Server::start();
+    let mut desk = Desk::begin("[oms]\n");
+    let file = desk.folder().join("oms.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let write = |host: &str, server: &Server, parameters: &str| {
+        let keys = keys_of_tls(server, host, parameters);
+        fs::write(&file, text.replacen("[oms]\n", &keys, 1)).unwrap();
+    };
+    desk.kill();
+    write("127.0.0.1", &server, "sslmode=require");
+    let said = desk.start_that_says("database failed: ");
+    assert!(said.contains("server does not support TLS"), "{said}");
+    desk.trades(4);
+    let certificate = server.with_tls();
+    desk.running().hears("database has the rows of all events");
+    same(&server, "oms_", desk.folder(), &in_days(0), &LIVE);
+    assert_eq!(server.connections(), [1, 0]);
+
+    let other = desk.folder().join("other.pem");
+    let mut another = Server::start();
+    fs::copy(another.with_tls(), &other).unwrap();
+    drop(another);
+    let verified =
+        |mode: &str, root: &Path| format!("sslmode={mode}&sslrootcert={}", root.display());
+    for (root, mode, why) in [
+        (
+            &certificate,
+            "verify-full",
+            "certificate is for another host: write its name as the host of the address",
+        ),
+        (&other, "verify-ca", "in sslrootcert"),
+    ] {
+        desk.kill();
+        write("127.0.0.1", &server, &verified(mode, root));
+        let said = desk.start_that_says("database failed: ");
+        assert!(said.contains(why), "{said}");
+        assert_eq!(server.connections(), [0, 0]);
+    }
+    for (host, parameters) in [
+        ("localhost", verified("verify-full", &certificate)),
+        ("127.0.0.1", verified("verify-ca", &certificate)),
+        ("127.0.0.1", "sslmode=prefer".to_owned()),
+    ] {
+        desk.kill();
+        write(host, &server, &parameters);
+        desk.start();
+        desk.trades(2);
+        same(&server, "oms_", desk.folder(), &in_days(0), &LIVE);
+        assert_eq!(server.connections(), [1, 0], "{parameters}");
+    }
+}
+
 #[test]
 fn many_orders_without_fills_have_several_changes_and_statements() {
     /// The most rows of a change or a statement.

@@ -80,6 +80,24 @@ fn a_database_that_cannot_be_used_is_an_error_of_the_settings() {
             assert!(!said.contains("hunter2"), "{said}");
         }
     }
+    if has_tables {
+        for (parameters, why) in [
+            (
+                "sslmode=on",
+                "sslmode has none of the values disable, prefer, require",
+            ),
+            (
+                "sslmode=require&sslrootcert=ca.pem",
+                "sslrootcert needs an absolute path",
+            ),
+            ("sslmode=require&sslrootcert=/missing.pem", "/missing.pem"),
+        ] {
+            let said = with(&format!(
+                "[oms]\ndatabase = \"postgresql://me@db/fix?{parameters}\"\n"
+            ));
+            assert!(said.contains(why), "{said}");
+        }
+    }
     let memory = format!("[oms]\n{OPEN}");
     let memory = text.replacen("[oms]\n", &memory, 1);
     let memory = memory.replacen("[default]\n", "[default]\nDurability = \"memory\"\n", 1);

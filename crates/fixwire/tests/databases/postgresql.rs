@@ -124,6 +124,40 @@ fn every_message_is_there_once_over_outages_and_restarts() {
 }
 
 #[test]
+fn a_log_goes_over_tls_to_the_server_that_its_address_names() {
+    let _alone = alone();
+    let mut server = Server::start();
+    let certificate = server.with_tls();
+    let root = certificate.display();
+    let log = |host: &str, parameters: &str| SqlLog {
+        database: format!(
+            "postgresql://fix@{host}:{}/postgres?{parameters}",
+            server.port
+        ),
+        ..server.log()
+    };
+    let verified = format!("sslmode=verify-full&sslrootcert={root}");
+    let engine = Running::start(server.config(log("localhost", &verified)));
+    let seq = trade(engine.address(), 1, 3000);
+    wait_logged(&server.journal(), || server.logged());
+    assert_eq!(server.connections(), [1, 0]);
+    engine.stop();
+    // The certificate is for another host.
+    let engine = Running::start(server.config(log("127.0.0.1", &verified)));
+    trade(engine.address(), seq, 100);
+    engine.wait_event(|event| matches!(event, Event::LogFailed { .. }));
+    let said = failures(&engine);
+    assert!(said.contains("certificate is for another host"), "{said}");
+    assert_eq!(server.connections(), [0, 0]);
+    engine.stop();
+    let engine = Running::start(server.config(log("127.0.0.1", "sslmode=require")));
+    wait_logged(&server.journal(), || server.logged());
+    assert_eq!(server.connections(), [1, 0]);
+    engine.stop();
+    assert_same(&server.logged(), &messages(&server.journal()));
+}
+
+#[test]
 fn a_lock_stops_nobody_and_a_connection_that_is_ended_is_made_again() {
     let _alone = alone();
     let server = Server::start();

@@ -119,6 +119,44 @@ impl Server {
         }
     }
 
+    /// Restarts it with TLS. Returns the file of its certificate, which is self-signed and for the host `localhost`.
+    pub fn with_tls(&mut self) -> PathBuf {
+        self.down();
+        let [certificate, key] = ["server.crt", "server.key"].map(|it| self.folder().join(it));
+        let made = Command::new("openssl")
+            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt"])
+            .args(["ec_paramgen_curve:P-256", "-nodes", "-days", "2"])
+            .args(["-subj", "/CN=localhost", "-addext"])
+            .arg("subjectAltName=DNS:localhost")
+            .arg("-keyout")
+            .arg(&key)
+            .arg("-out")
+            .arg(&certificate)
+            .output()
+            .expect("openssl is needed: apt-get install openssl");
+        let said = String::from_utf8_lossy(&made.stderr);
+        assert!(made.status.success(), "openssl: {said}");
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+        if let Some(id) = another_user() {
+            chown(&key, Some(id), Some(id)).unwrap();
+        }
+        let settings = self.folder().join("postgresql.conf");
+        let text = fs::read_to_string(&settings).unwrap();
+        fs::write(&settings, format!("{text}\nssl = on\n")).unwrap();
+        self.up();
+        let shown = self.home.path().join("server.crt");
+        fs::copy(certificate, &shown).unwrap();
+        shown
+    }
+
+    /// How many connections of fixwire use TLS, and how many do not.
+    pub fn connections(&self) -> [i64; 2] {
+        let counts = "SELECT count(*) FILTER (WHERE ssl), count(*) FILTER (WHERE NOT ssl) \
+                      FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'fixwire'";
+        let row = self.connect().unwrap().query_one(counts, &[]).unwrap();
+        [row.get(0), row.get(1)]
+    }
+
     /// Ends the server in the middle of whatever it does.
     pub fn down(&mut self) {
         if let Some(mut process) = self.process.take() {

@@ -1,13 +1,13 @@
 //! The tables of an application in a PostgreSQL database.
 
 use postgres::types::ToSql;
-use postgres::{Client, Config, Error, NoTls, Transaction};
+use postgres::{Client, Error, Transaction};
 
 use fixwire_engine::log::LogError;
 
 use super::{RowChange, RowColumn, RowDay, RowFault, RowKind, RowPosition, RowSettings, RowTable};
 use crate::sql::names::check_table;
-use crate::sql::postgresql::{DatabaseUse, create_missing, reason, shown};
+use crate::sql::postgresql::{DatabaseConnection, DatabaseUse, create_missing, reason};
 
 /// The table with the positions, after the prefix.
 const POSITION: &str = "position";
@@ -15,18 +15,18 @@ const POSITION: &str = "position";
 /// Number of rows written with one statement: a statement has a time limit.
 const ROWS: usize = 4096;
 
-/// The connection settings.
-pub(super) fn config(settings: &RowSettings) -> Result<Config, LogError> {
+/// The settings of the connections.
+pub(super) fn connection(settings: &RowSettings) -> Result<DatabaseConnection, LogError> {
     let of = DatabaseUse {
         database: "database",
         password: "database_password_file",
     };
-    crate::sql::postgresql::config(&settings.database, settings.password.as_ref(), of)
+    DatabaseConnection::new(&settings.database, settings.password.as_ref(), of)
 }
 
 /// Tables in a database. It connects when it is opened, and again after a failure.
 pub struct RowDatabase {
-    config: Config,
+    connection: DatabaseConnection,
     /// Database and address, for errors.
     name: String,
     prefix: String,
@@ -60,14 +60,14 @@ impl RowDatabase {
         tables: Vec<RowTable>,
     ) -> Result<Self, LogError> {
         settings.check()?;
-        let config = config(settings)?;
+        let connection = connection(settings)?;
         let prefix = settings.prefix.clone();
         for table in &tables {
             check_table(&format!("{prefix}{}", table.name), true)?;
         }
         Ok(Self {
-            name: shown(&config),
-            config,
+            name: connection.shown(),
+            connection,
             version,
             inserts: tables.iter().map(|it| insert(&prefix, it)).collect(),
             tables,
@@ -120,7 +120,7 @@ impl RowDatabase {
     fn try_open(&mut self, store: &str) -> Result<Option<RowPosition>, RowFault> {
         let mut client = match self.client.take().filter(|it| !it.is_closed()) {
             Some(client) => client,
-            None => self.config.connect(NoTls)?,
+            None => self.connection.connect()?,
         };
         let mut change = client.transaction()?;
         self.check_version(&mut change)?;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use postgres::config::SslMode;
+use postgres::config::{ChannelBinding, Host, SslNegotiation};
 use postgres::error::SqlState;
 use postgres::types::ToSql;
 use postgres::{Client, Config, Error, NoTls, Transaction};
@@ -10,6 +10,7 @@ use postgres::{Client, Config, Error, NoTls, Transaction};
 use super::names::POSITIONS;
 use super::rows::{Backend, Row};
 use super::table::{self, Column, SESSION, Tables};
+use super::tls::{DatabaseTls, TlsParameters};
 use fixwire_engine::journal::JournalPosition;
 use fixwire_engine::log::LogError;
 use fixwire_protocol::Secret;
@@ -25,7 +26,7 @@ const OPTIONS: &str =
 
 /// A database.
 pub(super) struct Postgresql {
-    config: Config,
+    connection: DatabaseConnection,
     /// User and address, for error texts.
     name: String,
     tables: Tables,
@@ -63,47 +64,82 @@ impl DatabaseUse {
     };
 }
 
-/// Connection settings.
-///
-/// # Errors
-///
-/// The address is invalid, contains a password, or requires TLS.
-pub(crate) fn config(
-    address: &str,
-    password: Option<&Secret<String>>,
-    of: DatabaseUse,
-) -> Result<Config, LogError> {
-    let refuse = |why: String| LogError(format!("{}: {why}", of.database));
-    let mut config: Config = address
-        .parse()
-        // The library's error text quotes a part of the address, which may be the password. So it is not used.
-        .map_err(|_| refuse("not the address of a PostgreSQL database".into()))?;
-    if config.get_password().is_some() {
-        return Err(refuse(format!("set its password in {}", of.password)));
+/// The settings of the connections to a database.
+#[derive(Debug)]
+pub(crate) struct DatabaseConnection {
+    config: Config,
+    /// `None` for connections without TLS.
+    tls: Option<DatabaseTls>,
+}
+
+impl DatabaseConnection {
+    /// Reads the files of TLS, and connects to nothing.
+    ///
+    /// # Errors
+    ///
+    /// The address is invalid or contains a password, or TLS cannot be used as it says.
+    pub(crate) fn new(
+        address: &str,
+        password: Option<&Secret<String>>,
+        of: DatabaseUse,
+    ) -> Result<Self, LogError> {
+        let refuse = |why: String| LogError(format!("{}: {why}", of.database));
+        let (address, parameters) = TlsParameters::split(address).map_err(refuse)?;
+        let mut config: Config = address
+            .parse()
+            // The library's error text quotes a part of the address, which may be the password. So it is not used.
+            .map_err(|_| refuse("not the address of a PostgreSQL database".into()))?;
+        if config.get_password().is_some() {
+            return Err(refuse(format!("set its password in {}", of.password)));
+        }
+        if config.get_dbname().is_none() {
+            return Err(refuse("the address names no database".into()));
+        }
+        if config.get_options().is_some() {
+            return Err(refuse("the address cannot have options".into()));
+        }
+        if config.get_ssl_negotiation() != SslNegotiation::Postgres {
+            return Err(refuse("sslnegotiation=direct is not supported".into()));
+        }
+        if config.get_channel_binding() == ChannelBinding::Require {
+            return Err(refuse("channel_binding=require is not supported".into()));
+        }
+        let mut hosts = config.get_hosts().iter();
+        if parameters.is_required() && hosts.any(|host| matches!(host, Host::Unix(_))) {
+            let why = "a socket of the same machine has no TLS: remove sslmode";
+            return Err(refuse(why.into()));
+        }
+        let tls = parameters.load().map_err(refuse)?;
+        if let Some(password) = password {
+            config.password(password.as_bytes());
+        }
+        config
+            .ssl_mode(parameters.mode())
+            .application_name("fixwire")
+            .options(OPTIONS)
+            .connect_timeout(CONNECT)
+            .tcp_user_timeout(SILENT)
+            .keepalives_idle(SILENT / 3)
+            .keepalives_interval(SILENT / 3)
+            .keepalives_retries(2);
+        Ok(Self { config, tls })
     }
-    if config.get_ssl_mode() == SslMode::Require {
-        let why = "sslmode=require is not supported: use a socket of the same machine or a tunnel";
-        return Err(refuse(why.into()));
+
+    pub(crate) fn connect(&self) -> Result<Client, Error> {
+        match &self.tls {
+            Some(tls) => self.config.connect(tls.clone()),
+            None => self.config.connect(NoTls),
+        }
     }
-    if config.get_dbname().is_none() {
-        return Err(refuse("the address names no database".into()));
+
+    /// The database and its address.
+    pub(crate) fn shown(&self) -> String {
+        let name = self.config.get_dbname().unwrap_or_default();
+        format!(
+            "PostgreSQL database {name} at {}",
+            shown_hosts(&self.config)
+        )
     }
-    if config.get_options().is_some() {
-        return Err(refuse("the address cannot have options".into()));
-    }
-    if let Some(password) = password {
-        config.password(password.as_bytes());
-    }
-    config
-        .ssl_mode(SslMode::Disable)
-        .application_name("fixwire")
-        .options(OPTIONS)
-        .connect_timeout(CONNECT)
-        .tcp_user_timeout(SILENT)
-        .keepalives_idle(SILENT / 3)
-        .keepalives_interval(SILENT / 3)
-        .keepalives_retries(2);
-    Ok(config)
 }
 
 /// Creates a table if it is missing. A user who may write to a table may lack the right to create one, even if it
@@ -125,17 +161,17 @@ pub(crate) fn create_missing(
 }
 
 impl Postgresql {
-    pub(super) fn new(config: Config, tables: Tables) -> Self {
+    pub(super) fn new(connection: DatabaseConnection, tables: Tables) -> Self {
         Self {
-            name: shown(&config),
-            config,
+            name: connection.shown(),
+            connection,
             tables,
             open: None,
         }
     }
 
     fn connect(&self) -> Result<Open, Fault> {
-        let mut client = self.config.connect(NoTls)?;
+        let mut client = self.connection.connect()?;
         let mut change = client.transaction()?;
         let wanted: Vec<(&str, String)> = self
             .tables
@@ -328,14 +364,7 @@ pub(crate) fn reason(error: &Error) -> String {
     text
 }
 
-/// The database and its address.
-pub(crate) fn shown(config: &Config) -> String {
-    let name = config.get_dbname().unwrap_or_default();
-    format!("PostgreSQL database {name} at {}", shown_hosts(config))
-}
-
 fn shown_hosts(config: &Config) -> String {
-    use postgres::config::Host;
     let ports = config.get_ports();
     let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(5432);
     let host = |(at, host): (usize, &Host)| match host {
@@ -352,8 +381,8 @@ mod tests {
 
     #[test]
     fn an_address_is_whole_and_has_no_secrets() {
-        let said = |address: &str| match config(address, None, DatabaseUse::LOG) {
-            Ok(config) => shown_hosts(&config),
+        let said = |address: &str| match DatabaseConnection::new(address, None, DatabaseUse::LOG) {
+            Ok(connection) => shown_hosts(&connection.config),
             Err(error) => error.to_string(),
         };
         assert_eq!(said("postgresql://me@db:6543/fix"), "db:6543");
@@ -365,7 +394,22 @@ mod tests {
         for (address, why) in [
             ("postgresql://me:hunter2@db/fix", "SqlLogPassword"),
             ("postgresql://me@db/fix?password=hunter2", "SqlLogPassword"),
-            ("postgresql://me@db/fix?sslmode=require", "is not supported"),
+            (
+                "postgresql://me@db/fix?sslmode=hunter2",
+                "has none of the values",
+            ),
+            (
+                "postgresql://me@/fix?host=/run/postgresql&sslmode=require",
+                "has no TLS: remove sslmode",
+            ),
+            (
+                "postgresql://me@db/fix?sslnegotiation=direct",
+                "sslnegotiation=direct is not supported",
+            ),
+            (
+                "postgresql://me@db/fix?channel_binding=require",
+                "channel_binding=require is not supported",
+            ),
             ("postgresql://me@db", "names no database"),
             ("postgresql://me@db/fix?options=-c", "cannot have options"),
             ("postgresql://me@db:hunter2/fix", "not the address"),

@@ -101,7 +101,8 @@ impl TableRule for RiskRules {
             |_, rules, value| value.choice(&DayFormat::NAMES).map(|it| rules.day_format = it),
             |rules| rules.day_format.name().into()), "\"csv\"", Restart;
         /// PostgreSQL database that gets the [rows of each day](#rows-in-postgresql) as they change:
-        /// `postgresql://USER@HOST:PORT/DATABASE`, without a password; needs a fixwire with the feature `postgresql`
+        /// `postgresql://USER@HOST:PORT/DATABASE`, without a password, with [TLS](logs.md#tls-to-postgresql) by `sslmode`;
+        /// needs a fixwire with the feature `postgresql`
         database: Own("text",
             |_, rules, value| database(value).map(|it| rules.database = Some(it)),
             |rules| or_none(rules.database.as_ref().map(|it| &it.address))), "", Restart;
