@@ -636,10 +636,7 @@ fn a_journal_without_its_beginning_has_rows_from_its_oldest_checkpoint_on() {
     let file = desk.folder().join("oms.toml");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("[oms]\n", &keys(&server), 1)).unwrap();
-    desk.start();
-    let said = desk
-        .running()
-        .hears("database has no rows of the events 1 to ");
+    let said = desk.start_that_says("database has no rows of the events 1 to ");
     assert!(
         said.contains("set JournalKeep longer than outages of the database"),
         "{said}"
