@@ -40,8 +40,8 @@ has before the first message that is played; for a log, with the positions of th
 Assumed: an order that the record rejected has no fills; an order or a replace that is rejected now loses its fills.
 Operators' commands, quotes, busts and corrections of the record are not played. Lines over TMP speak FIX here.
 
-The exit code is 0; 1 if something could not be read, or with --strict if a request that the record accepted is rejected or
-if JournalKeep has removed the beginning of the journal.")]
+The exit code is 0; 1 if something could not be read, or with --strict if a request that the record accepted is rejected or,
+without --from, if JournalKeep has removed the beginning of the journal.")]
 pub struct OmsTryArgs {
     /// The settings file to try (.toml)
     #[arg(value_name = "OMS.toml")]
@@ -58,8 +58,8 @@ pub struct OmsTryArgs {
     /// Write every request whose outcome changes to this CSV file
     #[arg(long, value_name = "FILE")]
     changed: Option<PathBuf>,
-    /// End with exit code 1 when a request that the record accepted is rejected now, or the beginning of the journal was
-    /// removed
+    /// End with exit code 1 when a request that the record accepted is rejected now, or (without --from) the beginning of
+    /// the journal was removed
     #[arg(long)]
     strict: bool,
 }
@@ -98,7 +98,7 @@ pub(super) struct Tried {
     result: TrialResult,
     /// Whether the whole record could be read, except the beginning of a journal that `JournalKeep` removed.
     pub is_whole: bool,
-    /// Whether `JournalKeep` had removed the beginning of a journal.
+    /// Whether `JournalKeep` had removed the beginning of a journal of which no part was asked for.
     is_shortened: bool,
 }
 
@@ -126,16 +126,21 @@ impl Tried {
         record: &[PathBuf],
         from: Option<Timestamp>,
     ) -> Result<Option<Self>, Failure> {
-        let Beginning {
+        let is_part = from.is_some();
+        let Some(Beginning {
             from,
             opening,
             known,
-        } = Beginning::of(record, from)?;
+        }) = Beginning::of(record, from)?
+        else {
+            return Ok(None);
+        };
         let mut playing = Playing {
             trial: load::trial(source, read, opening)?,
             sessions: read.sessions.iter().map(SessionIdentity::of).collect(),
             decoder: Decoder::with_capacity(FIELDS),
             from,
+            is_part,
             unknown: 0,
             untimed: 0,
             is_shortened: false,
@@ -205,8 +210,9 @@ impl JournalBeginning {
 }
 
 impl Beginning {
-    /// If the journal no longer begins with the first event, messages are played from its first checkpoint on.
-    fn of(record: &[PathBuf], from: Option<Timestamp>) -> Result<Self, Failure> {
+    /// If the journal no longer begins with the first event, messages are played from its first checkpoint on. `None`
+    /// when the journal begins later now.
+    fn of(record: &[PathBuf], from: Option<Timestamp>) -> Result<Option<Self>, Failure> {
         let without_state = |from| Self {
             from,
             opening: None,
@@ -222,20 +228,32 @@ impl Beginning {
                 );
                 tell("warning", &text);
             }
-            return Ok(without_state(from));
+            return Ok(Some(without_state(from)));
         };
         let form = OmsState::default().form();
         if let Err(why) = journal::refuse_other_version(store, Some(form)) {
             let text = format!("the positions before the record are not known: {why}");
             tell("warning", &text);
-            return Ok(without_state(from));
+            return Ok(Some(without_state(from)));
         }
         let known = JournalBeginning::of(store)?;
+        Self::behind(known, from)
+    }
+
+    /// The beginning in a journal.
+    fn behind(known: JournalBeginning, from: Option<Timestamp>) -> Result<Option<Self>, Failure> {
+        let store = &known.store;
         let Some(at) = from.or(known.from) else {
-            return Ok(Self {
+            return Ok(Some(Self {
+                from: None,
+                opening: None,
                 known: Some(known),
-                ..without_state(None)
-            });
+            }));
+        };
+        let opening = match state_at(store, at) {
+            // The OMS has removed the checkpoint meanwhile.
+            Err(_) if from.is_none() && !known.stays()? => return Ok(None),
+            opening => opening?,
         };
         if from.is_none() {
             let text = format!(
@@ -245,11 +263,11 @@ impl Beginning {
             );
             tell("warning", &text);
         }
-        Ok(Self {
+        Ok(Some(Self {
             from: Some(at),
-            opening: Some(state_at(store, at)?),
+            opening: Some(opening),
             known: Some(known),
-        })
+        }))
     }
 }
 
@@ -259,11 +277,13 @@ struct Playing {
     decoder: Decoder,
     /// Only messages after this time are played; `None` for all messages.
     from: Option<Timestamp>,
+    /// Whether the part after that time was asked for.
+    is_part: bool,
     /// Number of messages that belong to no session.
     unknown: u64,
     /// Number of messages without a time: neither the record nor SendingTime(52) has one.
     untimed: u64,
-    /// Whether the beginning of a journal was removed.
+    /// Whether the beginning of a journal was removed, and no part was asked for.
     is_shortened: bool,
 }
 
@@ -299,12 +319,14 @@ impl Playing {
             }
         }
         let mut left_out = reader.take_left_out();
+        // The state at `from` stands for a removed beginning.
         left_out.retain(|what| {
-            if what.is_removed_beginning {
+            let is_replaced = what.is_removed_beginning && known.is_some();
+            if is_replaced && !self.is_part {
                 self.is_shortened = true;
                 tell("warning", &format!("not read: {what}"));
             }
-            !what.is_removed_beginning
+            !is_replaced
         });
         Ok(Some(tell_left_out(&left_out)))
     }
@@ -512,4 +534,23 @@ fn write_changed(file: &Path, changed: &[ChangedRequest]) -> io::Result<()> {
         writeln!(out)?;
     }
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_that_was_removed_is_no_error_of_a_trial_of_the_whole_record() {
+        // The journal has lost the checkpoint that was its oldest a moment ago.
+        let folder = tempfile::tempdir().unwrap();
+        let at = Timestamp(5);
+        let known = || JournalBeginning {
+            store: folder.path().to_owned(),
+            from: Some(at),
+        };
+        assert!(Beginning::behind(known(), None).unwrap().is_none());
+        let failed = Beginning::behind(known(), Some(at)).err().unwrap();
+        assert!(failed.to_string().contains("is not known"), "{failed}");
+    }
 }

@@ -625,6 +625,22 @@ fn a_day_whose_beginning_was_removed_lists_the_orders_that_were_open() {
             && errors.contains("were removed before they were read"),
         "{errors}"
     );
+    // The part after a later time was not removed.
+    let (code, _, part) = try_out(&settings, &store, &["--json", "--strict", "--from", &at]);
+    assert_eq!(code, 0, "{part}");
+    assert!(!part.contains("not read: "), "{part}");
+    // The positions of two journals are not known.
+    let second = folder.join("second");
+    std::fs::create_dir(&second).unwrap();
+    for file in std::fs::read_dir(&store).unwrap() {
+        let file = file.unwrap();
+        if file.file_type().unwrap().is_file() {
+            std::fs::copy(file.path(), second.join(file.file_name())).unwrap();
+        }
+    }
+    let (code, _, two) = try_out(&settings, &store, &["--json", second.to_str().unwrap()]);
+    assert_eq!(code, 1, "{two}");
+    assert!(two.contains("error: not read: "), "{two}");
     let tried: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!(tried["requests"]["orders"]["in_the_record"], 1, "{said}");
     let later = tried["not_played"]["fills of orders of before the record"].as_u64();

@@ -119,6 +119,7 @@ impl FoundDay {
             Some(state) => Some((state, notes.start - 1)),
             None => before(store, notes.start)?,
         };
+        let oldest_note = begun.as_ref().map(|(_, note)| *note);
         let (state, known, notes) = match (early, begun) {
             // The day began before the first note in the journal, or before the oldest checkpoint.
             (None, Some((state, note))) if state.day() == date => {
@@ -126,6 +127,10 @@ impl FoundDay {
             }
             (Some((state, note)), _) => (state, note, notes),
             (None, _) if is_whole => (OmsState::default(), 0, notes),
+            // The OMS has replaced the oldest checkpoint since it was read.
+            (None, _) if oldest(store)?.map(|(_, note)| note) != oldest_note => {
+                return Err(removed("the oldest checkpoint was"));
+            }
             (None, _) => {
                 return Err(DayError::Missing(format!(
                     "the state before {} is not known: the journal {} begins later (JournalKeep), and has no \
