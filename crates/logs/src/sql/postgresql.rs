@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use postgres::config::{ChannelBinding, Host, SslNegotiation};
+use postgres::config::{ChannelBinding, Host, SslMode, SslNegotiation};
 use postgres::error::SqlState;
 use postgres::types::ToSql;
 use postgres::{Client, Config, Error, NoTls, Transaction};
@@ -89,6 +89,11 @@ impl DatabaseConnection {
             .parse()
             // The library's error text quotes a part of the address, which may be the password. So it is not used.
             .map_err(|_| refuse("not the address of a PostgreSQL database".into()))?;
+        if config.get_ssl_mode() != Config::new().get_ssl_mode() {
+            let why = "sslmode cannot be read: write postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full, and %3F \
+                       for a ? before";
+            return Err(refuse(why.into()));
+        }
         if config.get_password().is_some() {
             return Err(refuse(format!("set its password in {}", of.password)));
         }
@@ -104,17 +109,26 @@ impl DatabaseConnection {
         if config.get_channel_binding() == ChannelBinding::Require {
             return Err(refuse("channel_binding=require is not supported".into()));
         }
-        let mut hosts = config.get_hosts().iter();
-        if parameters.is_required() && hosts.any(|host| matches!(host, Host::Unix(_))) {
+        let hosts = config.get_hosts();
+        let is_local = hosts.iter().any(|host| matches!(host, Host::Unix(_)));
+        if parameters.is_required() && is_local {
             let why = "a socket of the same machine has no TLS: remove sslmode";
             return Err(refuse(why.into()));
         }
-        let tls = parameters.load().map_err(refuse)?;
+        if parameters.is_required() && hosts.is_empty() {
+            let why = "TLS needs the name of the host: write it beside hostaddr";
+            return Err(refuse(why.into()));
+        }
+        let has_name = !is_local && !hosts.is_empty();
+        let tls = parameters.load().map_err(refuse)?.filter(|_| has_name);
         if let Some(password) = password {
             config.password(password.as_bytes());
         }
         config
-            .ssl_mode(parameters.mode())
+            .ssl_mode(match tls {
+                Some(_) => parameters.mode(),
+                None => SslMode::Disable,
+            })
             .application_name("fixwire")
             .options(OPTIONS)
             .connect_timeout(CONNECT)
@@ -391,6 +405,10 @@ mod tests {
             said("postgresql://fix@/fix?host=/run/postgresql"),
             "/run/postgresql"
         );
+        assert_eq!(
+            said("postgresql://fix@/fix?host=/run/postgresql&sslmode=prefer"),
+            "/run/postgresql"
+        );
         for (address, why) in [
             ("postgresql://me:hunter2@db/fix", "SqlLogPassword"),
             ("postgresql://me@db/fix?password=hunter2", "SqlLogPassword"),
@@ -401,6 +419,22 @@ mod tests {
             (
                 "postgresql://me@/fix?host=/run/postgresql&sslmode=require",
                 "has no TLS: remove sslmode",
+            ),
+            (
+                "postgresql://me@/fix?hostaddr=10.0.0.1&sslmode=require",
+                "TLS needs the name of the host",
+            ),
+            (
+                "postgresql://a?b@db/fix?sslmode=require",
+                "sslmode cannot be read",
+            ),
+            (
+                "postgresql://me@db/fix?ssl%6dode=require",
+                "sslmode cannot be read",
+            ),
+            (
+                "host=db user=me dbname=fix sslmode=require",
+                "sslmode cannot be read",
             ),
             (
                 "postgresql://me@db/fix?sslnegotiation=direct",

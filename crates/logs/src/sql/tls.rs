@@ -27,7 +27,7 @@ enum Trust {
     Prefer,
     /// TLS with any certificate, or with one of `sslrootcert` if this is set.
     Require,
-    /// The certificate must be from a trusted authority.
+    /// The certificate must be from an authority in `sslrootcert`.
     VerifyCa,
     /// The certificate must also have the name of the host.
     VerifyFull,
@@ -91,11 +91,11 @@ impl TlsParameters {
         !matches!(self.trust, Trust::Disable | Trust::Prefer)
     }
 
+    /// What the database's library does with TLS that was loaded.
     pub(super) fn mode(&self) -> SslMode {
-        match self.trust {
-            Trust::Disable => SslMode::Disable,
-            Trust::Prefer => SslMode::Prefer,
-            Trust::Require | Trust::VerifyCa | Trust::VerifyFull => SslMode::Require,
+        match self.is_required() {
+            true => SslMode::Require,
+            false => SslMode::Prefer,
         }
     }
 
@@ -124,10 +124,17 @@ impl TlsParameters {
                 return Err("sslcert and sslkey need each other".into());
             }
         };
-        let authorities = match self.root.as_deref() {
-            None => Vec::new(),
-            Some(SYSTEM) => vec![Authority::System],
-            Some(file) => vec![Authority::Pem(PathBuf::from(file))],
+        let authorities = match (self.root.as_deref(), self.trust) {
+            // Whoever owns any host has a certificate of the system's authorities, so the name must be checked.
+            (Some(SYSTEM), trust) if trust != Trust::VerifyFull => {
+                return Err("sslrootcert=system needs sslmode=verify-full".into());
+            }
+            (None, Trust::VerifyCa) => {
+                return Err("sslmode=verify-ca needs an sslrootcert".into());
+            }
+            (None, _) => Vec::new(),
+            (Some(SYSTEM), _) => vec![Authority::System],
+            (Some(file), _) => vec![Authority::Pem(PathBuf::from(file))],
         };
         let options = TlsOptions {
             identity,
@@ -137,8 +144,18 @@ impl TlsParameters {
             authorities,
             ..TlsOptions::default()
         };
-        let loaded = Tls::initiator(options).map_err(|error: TlsError| error.to_string());
-        Ok(Some(DatabaseTls(loaded?)))
+        match Tls::initiator(options).map_err(|error: TlsError| error.to_string()) {
+            Ok(loaded) => Ok(Some(DatabaseTls(loaded))),
+            // A build without TLS prefers none.
+            Err(why)
+                if self.trust == Trust::Prefer
+                    && files.iter().all(|it| it.is_none())
+                    && why.contains(&TlsFailure::NotBuilt.to_string()) =>
+            {
+                Ok(None)
+            }
+            Err(why) => Err(why),
+        }
     }
 }
 
@@ -393,6 +410,22 @@ mod tests {
             ("sslrootcert=system", "need an sslmode"),
             ("sslmode=disable&sslcert=/a&sslkey=/b", "need an sslmode"),
             ("sslmode=require&sslcert=/a", "need each other"),
+            (
+                "sslmode=verify-ca",
+                "sslmode=verify-ca needs an sslrootcert",
+            ),
+            (
+                "sslmode=verify-ca&sslrootcert=system",
+                "sslrootcert=system needs sslmode=verify-full",
+            ),
+            (
+                "sslmode=require&sslrootcert=system",
+                "sslrootcert=system needs sslmode=verify-full",
+            ),
+            (
+                "sslmode=prefer&sslrootcert=system",
+                "sslrootcert=system needs sslmode=verify-full",
+            ),
             ("sslmode=require&sslrootcert=/missing.pem", "/missing.pem"),
         ] {
             let said = split(&format!("{plain}?{parameters}")).1.load();
