@@ -14,7 +14,7 @@ use fixwire::journal::{
     Verified,
 };
 use fixwire_protocol::{Decoder, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::decoded::Decoded;
 use crate::failure::{Failure, tell};
@@ -117,7 +117,7 @@ pub struct DumpArgs {
 #[command(after_help = "Examples:
   fixwire journal verify store && echo whole
 
-The exit code is 0 if the journal is intact, and 1 otherwise.")]
+The exit code is 0 if the journal is intact, and 1 otherwise, also when JournalKeep removed segments before they were read.")]
 pub struct VerifyArgs {
     /// The journal's folder: FileStorePath of the settings file
     dir: PathBuf,
@@ -299,6 +299,9 @@ fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     there(&read, &args.dir)?;
     let states = journal::stored_states(&args.dir).map_err(failure)?;
     let damaged = states.iter().filter_map(|state| state.as_ref().err());
+    if let Some((first, last)) = read.removed.filter(|_| args.json) {
+        tell_removed(first, last);
+    }
     let mut out = io::stdout().lock();
     if args.json {
         let bad = read.bad.as_ref().map(|bad| {
@@ -320,10 +323,10 @@ fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
             })
         });
         let damaged: Vec<_> = damaged.collect();
-        let whole = read.bad.is_none() && damaged.is_empty();
+        let whole = is_whole(&read) && damaged.is_empty();
         let all = json!({
             "segments": read.segments, "records": read.records, "bytes": read.bytes,
-            "sessions": read.sessions, "bad": bad,
+            "sessions": read.sessions, "bad": bad, "removed": removed(&read),
             "checkpoints": checkpoints, "damagedCheckpoints": damaged,
         });
         writeln!(out, "{all:#}")?;
@@ -387,13 +390,27 @@ fn tell_removed(first: u32, last: u32) {
     tell("warning", &text);
 }
 
-/// The exit code: success if there are no problems; otherwise prints the problems.
+/// The first and the last of these segments, for JSON.
+fn removed(read: &Verified) -> Option<Value> {
+    let (first, last) = read.removed?;
+    Some(json!({ "first": first, "last": last }))
+}
+
+/// Whether all segments were read, without damage.
+fn is_whole(read: &Verified) -> bool {
+    read.bad.is_none() && read.removed.is_none()
+}
+
+/// The exit code: success if the whole journal was read; otherwise prints the problems.
 fn judge(read: &Verified) -> ExitCode {
     if let Some((first, last)) = read.removed {
         tell_removed(first, last);
     }
-    let Some(bad) = &read.bad else {
+    if is_whole(read) {
         return ExitCode::SUCCESS;
+    }
+    let Some(bad) = &read.bad else {
+        return ExitCode::FAILURE;
     };
     let cut = " (an unfinished record: opening the journal cuts it off)";
     tell(
@@ -409,5 +426,23 @@ fn failure(error: JournalError) -> Failure {
             Failure::Output(source)
         }
         other => Failure::Text(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_that_lost_segments_while_it_was_read_is_not_whole() {
+        let read = Verified::default();
+        assert!(is_whole(&read));
+        assert_eq!(removed(&read), None);
+        let read = Verified {
+            removed: Some((65, 70)),
+            ..read
+        };
+        assert!(!is_whole(&read));
+        assert_eq!(removed(&read), Some(json!({ "first": 65, "last": 70 })));
     }
 }
