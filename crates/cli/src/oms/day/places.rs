@@ -73,3 +73,36 @@ impl NotePlaces {
         }
     }
 }
+
+#[cfg(all(test, feature = "postgresql"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_begins_at_the_last_place_before_its_note() {
+        let place = |note, segment| NotePlace {
+            note,
+            at: JournalPosition::new(segment, 64),
+        };
+        let name = (JournalId(3), "oms".to_owned());
+        let places = NotePlaces {
+            places: vec![place(5, 1), place(5 + BETWEEN, 2)],
+            names: HashMap::from([name.clone()]),
+        };
+        let notes = Notes::of_session(JournalId(3));
+        for (note, segment) in [
+            (5, 1),
+            (4 + BETWEEN, 1),
+            (5 + BETWEEN, 2),
+            (9 + 9 * BETWEEN, 2),
+        ] {
+            let begin = places.before(note, &notes);
+            assert_eq!(begin.at, JournalPosition::new(segment, 64), "{note}");
+            assert_eq!(begin.names, HashMap::from([name.clone()]));
+        }
+        // An earlier note needs the whole journal, with the names in it.
+        let begin = places.before(4, &notes);
+        assert_eq!(begin.at, JournalPosition::START);
+        assert!(begin.names.is_empty());
+    }
+}
