@@ -144,7 +144,7 @@ fn a_log_goes_over_tls_to_the_server_that_its_address_names() {
     engine.stop();
     // The certificate is for another host.
     let engine = Running::start(server.config(log("127.0.0.1", &verified)));
-    trade(engine.address(), seq, 100);
+    let mut seq = trade(engine.address(), seq, 100);
     engine.wait_event(|event| matches!(event, Event::LogFailed { .. }));
     let said = failures(&engine);
     assert!(said.contains("certificate is for another host"), "{said}");
@@ -154,6 +154,25 @@ fn a_log_goes_over_tls_to_the_server_that_its_address_names() {
     wait_logged(&server.journal(), || server.logged());
     assert_eq!(server.connections(), [1, 0]);
     engine.stop();
+    // TLS is not for a socket, and needs the name of a host.
+    for host in [
+        format!("host={}", server.folder().display()),
+        "hostaddr=127.0.0.1".to_owned(),
+    ] {
+        let database = format!(
+            "postgresql://fix@/postgres?{host}&port={}&sslmode=prefer",
+            server.port
+        );
+        let log = SqlLog {
+            database,
+            ..server.log()
+        };
+        let engine = Running::start(server.config(log));
+        seq = trade(engine.address(), seq, 100);
+        wait_logged(&server.journal(), || server.logged());
+        assert_eq!(server.connections(), [0, 1], "{host}");
+        engine.stop();
+    }
     assert_same(&server.logged(), &messages(&server.journal()));
 }
 

@@ -68,7 +68,7 @@ impl Server {
         server
     }
 
-    fn folder(&self) -> PathBuf {
+    pub fn folder(&self) -> PathBuf {
         self.home.path().join("server")
     }
 
