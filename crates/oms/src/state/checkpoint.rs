@@ -11,10 +11,12 @@ use fixwire_ledger::{Pieces, Wire, state_hash, write_state};
 use fixwire_protocol::{Ledger, Timestamp};
 
 use crate::state::event::timed_event;
+use crate::state::orders::carried::Carried;
 use crate::state::orders::ids::{Ids, Used, UsedBy};
 use crate::state::orders::{Order, Orders};
 use crate::state::quotes::Quotes;
 use crate::state::{Holding, OmsState, Standing};
+use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::value::Number;
 
 mod checks;
@@ -221,6 +223,9 @@ impl OmsState {
         state.remade = Wire::take(from)?;
         state.carried = Wire::take(from)?;
         state.check_carried()?;
+        if canary::is(OmsPlantedFault::ForgetFields) {
+            state.carried = Carried::default();
+        }
         state.routed = Wire::take(from)?;
         state.check_routed()?;
         state.exec_ids = Wire::take(from)?;

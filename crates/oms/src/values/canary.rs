@@ -27,11 +27,13 @@ pub enum OmsPlantedFault {
     LegTwice,
     /// A venue's report that differs from the state of the order raises no break.
     MissBreak,
+    /// A start from a checkpoint forgets the fields that orders and requests carry.
+    ForgetFields,
 }
 
 impl OmsPlantedFault {
     /// All faults.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::SkipNote,
         Self::DropPended,
         Self::ResendUnknown,
@@ -42,6 +44,7 @@ impl OmsPlantedFault {
         Self::InquireTwice,
         Self::LegTwice,
         Self::MissBreak,
+        Self::ForgetFields,
     ];
 
     /// Name of the fault, as in `FIXWIRE_CANARY`.
@@ -58,6 +61,7 @@ impl OmsPlantedFault {
             Self::InquireTwice => "inquire-twice",
             Self::LegTwice => "leg-twice",
             Self::MissBreak => "miss-break",
+            Self::ForgetFields => "forget-fields",
         }
     }
 }

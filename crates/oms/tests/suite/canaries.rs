@@ -13,7 +13,7 @@ mod trials {
     use std::time::Instant;
 
     /// A fault, the test that must find it, and what it says then.
-    const TRIALS: [(OmsPlantedFault, &str, &str); 10] = [
+    const TRIALS: [(OmsPlantedFault, &str, &str); 11] = [
         (
             OmsPlantedFault::SkipNote,
             "crashes::nothing_is_sent_twice_or_forgotten_when_the_process_is_killed",
@@ -63,6 +63,11 @@ mod trials {
             OmsPlantedFault::MissBreak,
             "days::what_a_venue_loses_changes_or_repeats_is_found_told_and_settled",
             "here, at the venue",
+        ),
+        (
+            OmsPlantedFault::ForgetFields,
+            "fields::carried::what_an_order_carries_survives_queue_reject_restart_and_roll",
+            "- fields of ",
         ),
     ];
 
