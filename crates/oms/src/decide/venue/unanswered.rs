@@ -184,4 +184,8 @@ impl Core {
             self.settle_cancel(at, order, sink);
         }
     }
+            let is_decided = self.work.lapsed.asked.contains_key(&order);
 }
+            if is_decided {
+                self.lapsed_unanswered(at, order, sink);
+            }

@@ -82,6 +82,7 @@ impl Model {
         let order = self.orders.values_mut().find(of).unwrap();
         let asked = order.asked.take().unwrap();
         let (number, client, original) = (order.number, order.client, order.id.clone());
+        self.lapsed_declined(number, why);
         if asked.id.is_empty() {
             self.later.push_back((self.now + 5 * SECOND, number));
             return;
@@ -152,8 +153,12 @@ impl Model {
             }
             return true;
         }
+                let is_decided = self.lapsed.contains_key(&number);
         false
     }
+                if is_decided {
+                    self.lapsed_unanswered(number);
+                }
 
     /// The venue does not have it. One that it had acknowledged is unknown from now on.
     pub fn not_there(&mut self, number: u64, fields: &Fields<'_>) {
