@@ -634,3 +634,44 @@ fn a_cancel_that_came_after_the_last_fill_is_too_late() {
     assert!(world.core.state().orders().request(cancel).is_none());
     world.check();
 }
+
+#[test]
+fn a_request_whose_order_has_ended_at_the_venue_is_answered() {
+    for is_replace in [false, true] {
+        let mut world = World::new();
+        let order = world.order(Side::Buy, 20, "100").unwrap();
+        world.accept(order);
+        let request = match is_replace {
+            true => world.replace(order, 30, "100"),
+            false => world.cancel(order),
+        };
+        let request = request.unwrap();
+        let named = if is_replace { order } else { request };
+        let ended = VenueReport {
+            status: b'4',
+            filled: Some(Decimal::from_int(10)),
+            ..about(order, named, ReportKind::Status(b'4'))
+        };
+        world.report(&ended);
+        assert_eq!(world.said[0], "Pended");
+        let mut said = Vec::new();
+        for _ in 0..4 {
+            said.extend(world.wait(5_000_000_000));
+            world.report(&ended);
+        }
+        assert!(said.contains(&"Asked".into()), "of the missing fill");
+        for none in ["Unanswered", "NoAnswer"] {
+            assert!(!said.contains(&none.into()), "{said:?}");
+        }
+        world.restart(20_261_122);
+        for line in LINES {
+            world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+        }
+        let said = world.wait(6_000_000_000);
+        assert!(!said.contains(&"NoAnswer".into()), "{said:?}");
+        world.fill(order, 10, "100");
+        assert_eq!(world.state_of(order), Some(Ended(End::Cancelled)));
+        assert!(world.core.state().orders().request(request).is_none());
+        world.check();
+    }
+}

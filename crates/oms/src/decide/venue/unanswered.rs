@@ -23,7 +23,7 @@ use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
-use crate::values::value::Number;
+use crate::values::value::{End, Number};
 
 /// How long a venue may take to answer a request, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
@@ -110,7 +110,12 @@ pub(crate) fn lost_of_closed(state: &OmsState, line: SessionNo) -> impl Iterator
 fn waits(state: &OmsState, number: Number) -> Option<(&Request, &Order)> {
     let (request, order) = state.orders().request(number)?;
     let is_sent = matches!(request.state, OrderState::Sent | OrderState::Unknown);
-    (is_sent && state.is_line_ready(order)).then_some((request, order))
+    // The venue has reported the end of the order, which waits for missing fills and then settles the request.
+    let is_over = order
+        .pended
+        .as_ref()
+        .is_some_and(|pended| pended.how != End::DoneForDay || pended.request == Some(number));
+    (is_sent && !is_over && state.is_line_ready(order)).then_some((request, order))
 }
 
 impl Core {
@@ -179,13 +184,13 @@ impl Core {
         let is_ours = known.is_some_and(|(request, _)| request.id.bytes().is_empty());
         let is_open = self.state.is_open(order) && !self.state.remade.is_held(order);
         if is_ours || !is_open {
+            let is_decided = self.work.lapsed.asked.contains_key(&order);
             // The OMS sends its own cancel again. No request can change a closed order.
             self.decline(at, request, Why::NotReceived, b"", sink);
             self.settle_cancel(at, order, sink);
-        }
-    }
-            let is_decided = self.work.lapsed.asked.contains_key(&order);
-}
             if is_decided {
                 self.lapsed_unanswered(at, order, sink);
             }
+        }
+    }
+}

@@ -117,7 +117,12 @@ impl Model {
         while let Some((due, request, is_asked)) = self.unanswered.front().copied() {
             let of = |it: &&super::Order| it.asked.as_ref().is_some_and(|it| it.number == request);
             let order = self.orders.values().find(of);
-            let order = order.filter(|order| self.ready.contains(&order.line));
+            // The venue has said that it has ended: only its fills are missing.
+            let is_over = |order: &&super::Order| {
+                let waiting = order.waiting.as_ref();
+                waiting.is_some_and(|it| it.how != '3' || it.request == Some(request))
+            };
+            let order = order.filter(|it| self.ready.contains(&it.line) && !is_over(it));
             let Some((number, is_open)) = order.map(|it| (it.number, it.is_open())) else {
                 self.unanswered.pop_front();
                 continue;
@@ -148,17 +153,17 @@ impl Model {
                 if what == 'G' {
                     self.give_up(number, request);
                 }
+                let is_decided = self.lapsed.contains_key(&number);
                 self.decline(request, &super::Why::Other(0, 2));
                 self.settle_cancel(number);
-            }
-            return true;
-        }
-                let is_decided = self.lapsed.contains_key(&number);
-        false
-    }
                 if is_decided {
                     self.lapsed_unanswered(number);
                 }
+            }
+            return true;
+        }
+        false
+    }
 
     /// The venue does not have it. One that it had acknowledged is unknown from now on.
     pub fn not_there(&mut self, number: u64, fields: &Fields<'_>) {
