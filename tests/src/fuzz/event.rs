@@ -405,7 +405,12 @@ mod tests {
                 who,
                 why,
             }),
-            OrderEvent::Limit(LimitEvent::ArmAsked { scope, who, why }),
+            OrderEvent::Limit(LimitEvent::ArmAsked {
+                scope,
+                state: Trading::Reducing,
+                who,
+                why,
+            }),
             OrderEvent::Request(RequestEvent::Refused {
                 session: SessionNo::new(0),
                 kind: Some(RequestKind::Replace),

@@ -119,10 +119,13 @@ pub fn carry_out(
         core.check_right(command.who, "arm")?;
     }
     let arms = trading == Trading::Active || (trading == Trading::Reducing && is_killed);
-    if arms && !core.arms(at, scope, by, sink)? {
-        return Ok(format!(
-            "{name}: arming requested; another operator must arm it too"
-        ));
+    if arms && !core.arms(at, scope, trading, by, sink)? {
+        return Ok(match trading {
+            Trading::Active => {
+                format!("{name}: arming requested; another operator must arm it too")
+            }
+            _ => format!("{name}: {trading} requested; another operator must request the same"),
+        });
     }
     core.set_trading(at, scope, trading, by, sink);
     Ok(match trading {
@@ -542,12 +545,13 @@ impl Core {
         Permission::of(who, rights)
     }
 
-    /// Whether this request arms the scope now. When two operators must arm the scope, the first request is recorded
-    /// and the result is false.
+    /// Whether this request sets the trading state of the scope now. When two operators must request the same state,
+    /// the first request is recorded, in place of one for another state, and the result is false.
     fn arms(
         &mut self,
         at: i64,
         scope: Scope,
+        state: Trading,
         By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) -> Result<bool, String> {
@@ -565,17 +569,22 @@ impl Core {
                     .into(),
             );
         }
-        match &stop.armed_by {
-            Some(other) if *other == me => {
-                Err("you already requested it: another operator must arm it too".into())
-            }
+        match stop.asked.as_ref().filter(|asked| asked.state == state) {
+            Some(asked) if asked.by == me => Err(match state {
+                Trading::Active => {
+                    "you already requested it: another operator must arm it too".into()
+                }
+                _ => "you already requested it: another operator must request the same".into(),
+            }),
             Some(_) => Ok(true),
             None => {
-                self.emit(
-                    at,
-                    &OrderEvent::Limit(LimitEvent::ArmAsked { scope, who, why }),
-                    sink,
-                );
+                let event = OrderEvent::Limit(LimitEvent::ArmAsked {
+                    scope,
+                    state,
+                    who,
+                    why,
+                });
+                self.emit(at, &event, sink);
                 Ok(false)
             }
         }

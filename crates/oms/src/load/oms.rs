@@ -39,8 +39,8 @@ impl TableRule for RiskRules {
     const TABLE: &'static str = "oms";
     const NAME: &'static str = "";
     const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
-        /// `one person`, or `two people`: two operators request the same `limit`, arm, or [reload](#reloading-settings)
-        /// of limits and users. The operator who stopped a scope cannot be one of the two who arm it or set it from
+        /// `one person`, or `two people`: two operators request the same `limit`, `arm` or `reducing` of a killed scope,
+        /// or [reload](#reloading-settings) of limits and users. The operator who stopped a scope cannot be one of the two who arm it or set it from
         /// killed to reducing
         arming: Own("words",
             |_, rules, value| value.choice(&ARMING).map(|it| rules.two_arm = it),

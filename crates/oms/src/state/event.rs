@@ -160,9 +160,10 @@ events! {
             state: Trading = "The trading state.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
-        /// An operator requested that a scope trade again; a second operator must confirm.
+        /// An operator requested that a killed or reducing scope trade again; a second operator must request the same.
         45 ArmAsked {
             scope: Scope = "The scope.",
+            state: Trading = "The requested trading state.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
     }

@@ -228,12 +228,19 @@ pub(crate) struct Expiry {
     pub until: i64,
 }
 
-/// A stopped scope, with the operator who stopped it and the operator who requested to arm it.
+/// A stopped scope, with the operator who stopped it and the last request to arm it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Stop {
     pub scope: Scope,
     pub by: Text,
-    pub armed_by: Option<Text>,
+    pub asked: Option<ArmRequest>,
+}
+
+/// An operator's request that a stopped scope get another trading state.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct ArmRequest {
+    pub by: Text,
+    pub state: Trading,
 }
 
 /// The state of the OMS. Only [`apply`](Self::apply) changes it.

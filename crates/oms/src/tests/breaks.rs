@@ -632,6 +632,11 @@ fn a_second_operator_settles_a_fill_of_an_unknown_order() {
     assert_eq!(world.held(), 30);
     assert_eq!(world.said, ["SettleAsked"]);
     assert!(world.settles_as("ann", number, "ours").is_err());
+    // A request for the other value is another request, also of the same operator.
+    let answer = world.settles_as("ann", number, "venue").unwrap();
+    assert!(answer.contains("another operator"), "{answer}");
+    let answer = world.settles_as("ann", number, "ours").unwrap();
+    assert!(answer.contains("another operator"), "{answer}");
     world.restart(20_261_122);
     world.settles_as("bob", number, "ours").unwrap();
     assert_eq!(world.held(), 0);

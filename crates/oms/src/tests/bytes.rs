@@ -22,7 +22,7 @@ use crate::state::orders::{Order, Pended, Placement, Request, Retry};
 use crate::state::quotes::QuoteSide;
 use crate::state::reload::PendingReload;
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg};
-use crate::state::{Expiry, Instrument, Session, Stop};
+use crate::state::{ArmRequest, Expiry, Instrument, Session, Stop};
 use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::limits::RiskControl;
@@ -30,7 +30,7 @@ use crate::values::locate::Locate;
 use crate::values::marks::RequestMarks;
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
-use crate::values::value::{BreakKind, Effect, End, PriceField, Text};
+use crate::values::value::{BreakKind, Effect, End, PriceField, Text, Trading};
 
 /// Time of what is added, in nanoseconds since 1970.
 const AT: i64 = 1_795_334_400_000_000_000;
@@ -390,11 +390,15 @@ fn add_limits(state: &mut OmsState) {
         before: Some(5),
         until: AT,
     });
-    for armed_by in [None, Some(Text::new(b"bob"))] {
+    let request = ArmRequest {
+        by: Text::new(b"bob"),
+        state: Trading::Reducing,
+    };
+    for asked in [None, Some(request)] {
         state.stops.push(Stop {
             scope: Scope::Session(CLIENT),
             by: Text::new(b"ann"),
-            armed_by,
+            asked,
         });
     }
     state.pending_reload = Some(PendingReload {

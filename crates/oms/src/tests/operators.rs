@@ -110,6 +110,40 @@ fn two_people_arm_and_not_the_one_who_killed() {
 }
 
 #[test]
+fn two_people_arm_to_the_same_state() {
+    let mut rules = rules(LIMITS);
+    rules.two_arm = true;
+    let mut world = World::of(rules);
+    let scope = Scope::Account(AccountNo::new(1));
+    let is = |world: &World| world.core.state().trading(scope);
+    world.says("ann", "kill account=A1").unwrap();
+    let said = world.says("bob", "reducing account=A1").unwrap();
+    assert!(said.contains("reducing requested; another"), "{said}");
+    assert!(world.says("bob", "reducing account=A1").is_err(), "alone");
+    // One person asks for active, and nobody else did.
+    let said = world.says("eve", "arm account=A1").unwrap();
+    assert!(said.contains("arming requested"), "{said}");
+    assert_eq!(is(&world), Trading::Killed);
+    world.check();
+    world.restart(20_261_122);
+    // The request for reducing is no more.
+    assert!(world.says("eve", "arm account=A1").is_err(), "alone");
+    let said = world.says("dan", "reducing account=A1").unwrap();
+    assert!(said.contains("requested"), "{said}");
+    // One who asked for the one state may ask for the other.
+    world.says("bob", "arm account=A1").unwrap();
+    world.says("bob", "reducing account=A1").unwrap();
+    assert_eq!(is(&world), Trading::Killed);
+    world.says("dan", "reducing account=A1").unwrap();
+    assert_eq!(is(&world), Trading::Reducing);
+    world.says("bob", "arm account=A1").unwrap();
+    assert_eq!(is(&world), Trading::Reducing);
+    world.says("eve", "arm account=A1").unwrap();
+    assert_eq!(is(&world), Trading::Active);
+    world.check();
+}
+
+#[test]
 fn two_people_set_a_limit() {
     let mut rules = rules(LIMITS);
     rules.two_arm = true;

@@ -167,12 +167,12 @@ impl Core {
             return Ok(true);
         }
         let me = Text::new(&who[..who.len().min(Text::MAX)]);
-        match asked_by {
+        // A request for the other value takes the place of the request before.
+        match asked_by.filter(|(_, said)| *said == venue) {
             Some((other, _)) if *other == me => {
                 Err("you already requested it: another operator must settle it too".into())
             }
-            Some((_, said)) => Ok(*said == venue),
-            None => Ok(false),
+            known => Ok(known.is_some()),
         }
     }
 

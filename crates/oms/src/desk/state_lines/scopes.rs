@@ -5,13 +5,15 @@ use alloc::string::{String, ToString as _};
 use super::line::{Hash, Name, Scaled, StateLines, money};
 use crate::state::flow::{Flow, Passed, Recent, RecentOrder, Window};
 use crate::state::tally::{Position, Tally};
-use crate::state::{Account, Expiry, Holding, Instrument, OmsState, Session, Standing, Stop};
+use crate::state::{
+    Account, ArmRequest, Expiry, Holding, Instrument, OmsState, Session, Standing, Stop,
+};
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
 use crate::values::limits::{LimitUnit, RiskControl, RiskLimits};
 use crate::values::marks::RequestMarks;
 use crate::values::scope::Scope;
 use crate::values::show::figure;
-use crate::values::value::{MOST_QUANTITY_DECIMALS, Text};
+use crate::values::value::MOST_QUANTITY_DECIMALS;
 
 pub(super) fn standing(state: &OmsState, scope: Scope, of: &Standing, to: &mut StateLines) {
     let Standing {
@@ -241,16 +243,14 @@ pub(super) fn expiries(state: &OmsState, all: &[Expiry], to: &mut StateLines) {
 
 pub(super) fn stops(state: &OmsState, all: &[Stop], to: &mut StateLines) {
     for (place, stop) in (1_u64..).zip(all) {
-        let Stop {
-            scope,
-            by,
-            armed_by,
-        } = stop;
+        let Stop { scope, by, asked } = stop;
         to.of(format_args!("stop {place}"));
         to.say("scope", state.scope_name(*scope));
         to.say("by", by.bytes().escape_ascii());
-        let armed = armed_by.as_ref().map(Text::bytes);
-        to.some("armed by", armed.map(Name::Known));
+        if let Some(ArmRequest { by, state }) = asked {
+            to.say("armed by", Name::Known(by.bytes()));
+            to.say("armed to", state);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Applies events of operators, and of limits that activate a kill switch.
 
 use crate::state::event::LimitEvent;
-use crate::state::{Expiry, OmsState, Stop};
+use crate::state::{ArmRequest, Expiry, OmsState, Stop};
 use crate::values::limits::RiskControl;
 use crate::values::value::{Text, Trading};
 
@@ -58,14 +58,19 @@ impl OmsState {
                     self.stops.push(Stop {
                         scope,
                         by: Text::new(&who[..who.len().min(Text::MAX)]),
-                        armed_by: None,
+                        asked: None,
                     });
                 }
                 Some(())
             }
-            LimitEvent::ArmAsked { scope, who, .. } => {
+            LimitEvent::ArmAsked {
+                scope, state, who, ..
+            } => {
                 let stop = self.stops.iter_mut().find(|stop| stop.scope == scope)?;
-                stop.armed_by = Some(Text::new(&who[..who.len().min(Text::MAX)]));
+                stop.asked = Some(ArmRequest {
+                    by: Text::new(&who[..who.len().min(Text::MAX)]),
+                    state,
+                });
                 Some(())
             }
         }

@@ -3,11 +3,12 @@
 use fixwire_ledger::{Put, Wire, record};
 
 use crate::state::tally::{Position, Tally};
-use crate::state::{Account, Expiry, Holding, Instrument, Session, Standing, Stop};
+use crate::state::{Account, ArmRequest, Expiry, Holding, Instrument, Session, Standing, Stop};
 use crate::values::limits::RiskControl;
 
 record! { Expiry { scope, control, before, until } }
-record! { Stop { scope, by, armed_by } }
+record! { Stop { scope, by, asked } }
+record! { ArmRequest { by, state } }
 record! { Session { ready, client, link, marks, standing } }
 record! { Account { parent, standing } }
 record! { Instrument { scale, quantity_scale, worth, market, standing } }
