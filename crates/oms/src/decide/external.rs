@@ -225,7 +225,8 @@ impl Core {
     /// The order of the OMS to which a copy belongs; `None` when it belongs to none.
     fn copied_order(&self, report: &VenueReport<'_>) -> Option<Number> {
         let key = (report.id.order, self.copied_exec(report));
-        if self.state().copies.awaited(key).is_some() {
+        let copies = &self.state().copies;
+        if copies.awaited(key).is_some() || copies.break_of(key).is_some() {
             // The order may no longer be in memory.
             return Some(report.id.order);
         }

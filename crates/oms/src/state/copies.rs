@@ -12,7 +12,8 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::ops::Bound;
 
-use crate::values::ids::SessionNo;
+use crate::state::orders::Order;
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::units::Rescale;
 use crate::values::value::{BreakKind, Number, Price, Quantity, Text};
 use fixwire_ledger::{Put, Wire, record};
@@ -31,6 +32,8 @@ pub(crate) const ENDED: u64 = 0;
 pub(crate) struct Awaited {
     /// The line of the order; `None` for an order that the OMS does not have.
     pub line: Option<SessionNo>,
+    /// What the order trades, also after it has left memory; `None` for an order that the OMS does not have.
+    pub of: Option<CopiedOrder>,
     /// Time of the report, in nanoseconds since 1970.
     pub since: i64,
     /// The fill as the line reported it.
@@ -39,7 +42,25 @@ pub(crate) struct Awaited {
     pub copy: Option<FillTerms>,
 }
 
-record! { Awaited { line, since, ours, copy } }
+record! { Awaited { line, of, since, ours, copy } }
+
+/// Account and instrument of an order whose fills are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CopiedOrder {
+    pub account: AccountNo,
+    pub instrument: InstrumentNo,
+}
+
+record! { CopiedOrder { account, instrument } }
+
+impl CopiedOrder {
+    pub fn new(order: &Order) -> Self {
+        Self {
+            account: order.account,
+            instrument: order.instrument,
+        }
+    }
+}
 
 impl Awaited {
     pub fn is_equal(&self) -> bool {
@@ -176,12 +197,11 @@ impl Copies {
         Some(())
     }
 
-    /// Gives the fills of some orders more decimals.
-    pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, by: Rescale) {
-        let awaited = self.awaited.iter_mut().map(|(key, it)| (key.0, it));
-        let breaks = self.breaks.values_mut();
-        let breaks = breaks.map(|it| (it.key.0, &mut it.what));
-        for (_, it) in awaited.chain(breaks).filter(|(order, _)| is_its(*order)) {
+    /// Gives the fills of an instrument's orders more decimals.
+    pub fn rescale(&mut self, instrument: InstrumentNo, by: Rescale) {
+        let breaks = self.breaks.values_mut().map(|it| &mut it.what);
+        let all = self.awaited.values_mut().chain(breaks);
+        for it in all.filter(|it| it.of.is_some_and(|of| of.instrument == instrument)) {
             for fill in [&mut it.ours, &mut it.copy].into_iter().flatten() {
                 by.quantity(&mut fill.0);
                 by.price(&mut fill.1);

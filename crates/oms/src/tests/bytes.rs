@@ -7,7 +7,7 @@ use std::vec::Vec;
 use super::*;
 use crate::OrderState;
 use crate::state::conditions::{Condition, Stage};
-use crate::state::copies::{Awaited, CopyBreak, ENDED};
+use crate::state::copies::{Awaited, CopiedOrder, CopyBreak, ENDED};
 use crate::state::flow::Flow;
 use crate::state::inquiries::Inquiry;
 use crate::state::leg_fills::LegFill;
@@ -259,6 +259,10 @@ fn add_records(state: &mut OmsState) {
     state.copies.set_line(LINES[0], Some(copy));
     let awaited = |ours, copy| Awaited {
         line: Some(LINES[0]),
+        of: Some(CopiedOrder {
+            account: AccountNo::new(1),
+            instrument: InstrumentNo::new(0),
+        }),
         since: AT,
         ours,
         copy,

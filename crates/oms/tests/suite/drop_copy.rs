@@ -59,11 +59,15 @@ struct Office {
 
 impl Office {
     fn new() -> Self {
+        Self::of(SETTINGS.to_owned())
+    }
+
+    fn of(settings: String) -> Self {
         let instruments = "symbol,tick,lot,reference\nXYZ,0.05,1,100\n".to_owned();
         let limits = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,10\nfirm,RC13,1000\n\
                       firm,RC14,100000000\nfirm,RC15,5000\n";
         let setup = Setup {
-            settings: SETTINGS.to_owned(),
+            settings,
             files: vec![
                 ("instruments.csv", instruments),
                 ("limits.csv", limits.to_owned()),
@@ -243,6 +247,59 @@ fn an_order_that_only_the_copy_closes_is_a_break() {
         office.breaks(),
         [format!("closed in the drop copy, {second}, open, closed")]
     );
+}
+
+#[test]
+fn a_break_knows_account_and_symbol_after_its_order_has_left_memory() {
+    let mut office = Office::of(SETTINGS.replace("orders = 100", "orders = 100\nremembered = 1"));
+    let orders = ["C1", "C2", "C3"].map(|id| office.order(id));
+    let [first, second, third] = orders;
+    // One that only the line has, one that only the copy has, and one that both have, but not equally.
+    office.fill(LINE, first, "E1", (30, "100.05"));
+    office.fill(VENUE_COPY, second, "E2", (40, "100.05"));
+    office.fill(LINE, third, "E3", (50, "100.05"));
+    office.fill(VENUE_COPY, third, "E3", (50, "100.1"));
+    for order in orders {
+        for session in [LINE, VENUE_COPY] {
+            let body = format!("37=V{order}|11={order}|17=X{order}|150=4|39=4|55=XYZ|54=1|151=0|");
+            office.says(session, "8", &body);
+        }
+    }
+    let last = office.order("C4");
+    let body = format!("37=V{last}|11={last}|17=X{last}|150=4|39=4|55=XYZ|54=1|14=0|151=0|");
+    office.says(LINE, "8", &body);
+    let in_memory = |office: &Office, order| office.desk.state().orders().get(order).is_some();
+    assert!(orders.iter().all(|order| !in_memory(&office, *order)));
+    for from_checkpoint in [false, true] {
+        office.restart(from_checkpoint);
+        office.pass(4 * SECOND);
+        let list = office.desk.query("breaks");
+        let rows = list.lines().skip(1).map(|row| row.split('\t').collect());
+        let rows: Vec<Vec<&str>> = rows.collect();
+        let said = rows.iter().map(|row| row[2..8].join(", "));
+        let said: Vec<String> = said.collect();
+        let first = format!("{first}, SIM-1, A1, XYZ, 30 at 100.05, -");
+        let second = format!("{second}, SIM-1, A1, XYZ, -, 40 at 100.05");
+        let third = format!("{third}, SIM-1, A1, XYZ, 50 at 100.05, 50 at 100.1");
+        assert_eq!(said.len(), 3, "{said:?}");
+        for row in [first, second, third] {
+            assert!(said.contains(&row), "{row} in {said:?}");
+        }
+    }
+    let set = "position set account=A1 symbol=XYZ long=80 short=0";
+    let (answer, _) = office.desk.command_of("ann", set);
+    assert!(answer.contains("its fills are in doubt: break"), "{answer}");
+    // The copy comes after all, and the line's report.
+    office.fill(VENUE_COPY, first, "E1", (30, "100.05"));
+    assert_eq!(office.breaks().len(), 2);
+    for row in office.desk.query("breaks").lines().skip(1) {
+        let number = row.split('\t').next().unwrap();
+        office
+            .desk
+            .command_of("ann", &format!("accept break={number}"));
+    }
+    let (answer, _) = office.desk.command_of("ann", set);
+    assert!(!answer.contains("in doubt"), "{answer}");
 }
 
 #[test]

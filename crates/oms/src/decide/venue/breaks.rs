@@ -337,8 +337,9 @@ impl Core {
 
     fn break_line(&self, found: &CopyBreak) -> String {
         let state = self.state();
-        let order = state.orders().get(found.key.0);
-        let scales = order.map(|order| state.scales(order.instrument));
+        // The order may have left memory.
+        let of = found.what.of;
+        let scales = of.map(|of| state.scales(of.instrument));
         let scales = scales.unwrap_or_default();
         let said = |fill: Option<FillTerms>| match fill {
             None => "-".to_string(),
@@ -363,8 +364,8 @@ impl Core {
                 .what
                 .line
                 .map_or_else(String::new, |it| text(state.sessions().name(it))),
-            order.map_or_else(String::new, |it| text(state.accounts().name(it.account))),
-            order.map_or_else(String::new, |it| text(
+            of.map_or_else(String::new, |it| text(state.accounts().name(it.account))),
+            of.map_or_else(String::new, |it| text(
                 state.instruments().name(it.instrument)
             )),
             said(found.what.copy),

@@ -45,21 +45,20 @@ impl Doubts {
             }
         }
         for (number, found) in state.copies.breaks() {
-            if let Some(order) = state.orders().get(found.key.0) {
+            if let Some(of) = found.what.of {
                 let why = format!("break {number} with the drop copy is open");
-                doubts.add(state, (order.account, order.instrument), why);
+                doubts.add(state, (of.account, of.instrument), why);
             }
         }
         for ((order, _), awaited) in &state.copies.awaited {
             if awaited.ours.is_none()
                 && awaited.copy.is_some()
-                && let Some(order) = state.orders().get(*order)
+                && let Some(of) = awaited.of
             {
                 let why = format!(
-                    "the drop copy has reported a fill of order {} that its line has not",
-                    order.number
+                    "the drop copy has reported a fill of order {order} that its line has not"
                 );
-                doubts.add(state, (order.account, order.instrument), why);
+                doubts.add(state, (of.account, of.instrument), why);
             }
         }
         doubts

@@ -4,7 +4,7 @@ use super::line::{Hash, OrderNo, StateLines, byte, hash};
 use super::orders;
 use super::scopes::marks;
 use crate::state::OmsState;
-use crate::state::copies::{Awaited, Copies, CopyBreak, ENDED, FillTerms};
+use crate::state::copies::{Awaited, CopiedOrder, Copies, CopyBreak, ENDED, FillTerms};
 use crate::state::orders::breaks::{VenueBreak, VenueBreaks};
 use crate::state::orders::carried::{Carried, Fields};
 use crate::state::orders::exec_ids::ExecIds;
@@ -228,7 +228,7 @@ pub(super) fn copies(of: &OmsState, copies: &Copies, to: &mut StateLines) {
             "awaited copy of order {order} {}",
             of_exec(*exec)
         ));
-        awaits(of, *order, what, to);
+        awaits(of, what, to);
     }
     for (number, found) in breaks {
         let CopyBreak {
@@ -242,7 +242,7 @@ pub(super) fn copies(of: &OmsState, copies: &Copies, to: &mut StateLines) {
         to.say("order", order);
         to.say("of", of_exec(*exec));
         to.text("ids", text);
-        awaits(of, *order, what, to);
+        awaits(of, what, to);
     }
 }
 
@@ -254,16 +254,25 @@ fn of_exec(exec: u64) -> alloc::string::String {
     }
 }
 
-fn awaits(of: &OmsState, order: u64, what: &Awaited, to: &mut StateLines) {
+fn awaits(of: &OmsState, what: &Awaited, to: &mut StateLines) {
     let Awaited {
         line,
+        of: known,
         since,
         ours,
         copy,
     } = what;
     to.say("line", of.session_name(*line));
+    if let Some(CopiedOrder {
+        account,
+        instrument,
+    }) = known
+    {
+        to.say("account", of.account_name(*account));
+        to.say("instrument", of.symbol(*instrument));
+    }
     to.say("since", since);
-    let instrument = of.instrument_of(order);
+    let instrument = known.map(|it| it.instrument);
     let terms = |(quantity, price): FillTerms| {
         alloc::format!("{quantity} at {}", of.price_in(instrument, price))
     };

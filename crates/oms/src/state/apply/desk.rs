@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use fixwire_ledger::NestedEvents;
 
 use crate::state::OmsState;
-use crate::state::copies::{Awaited, CopyBreak, FillTerms};
+use crate::state::copies::{Awaited, CopiedOrder, CopyBreak, FillTerms};
 use crate::state::event::{CopyEvent, OrderEvent, RejectedEvent, SetupEvent};
 use crate::state::orders::carried::Fields;
 use crate::state::orders::rejected::RejectedOrder;
@@ -90,8 +90,10 @@ impl OmsState {
                 quantity,
                 price,
             } => {
+                let known = self.orders.get(order);
                 let new = Awaited {
-                    line: self.orders.get(order).and_then(|it| it.line()),
+                    line: known.and_then(|it| it.line()),
+                    of: known.map(CopiedOrder::new),
                     since: self.time,
                     ours: None,
                     copy: Some((quantity, price)),
@@ -118,6 +120,7 @@ impl OmsState {
                 let what = match kind {
                     BreakKind::Unplaced => Awaited {
                         line: None,
+                        of: None,
                         since: self.time,
                         ours: None,
                         copy: None,
@@ -231,11 +234,13 @@ impl OmsState {
             return;
         };
         let (number, line) = (order.number, order.line());
+        let of = Some(CopiedOrder::new(order));
         if order.is_external() {
             self.used_execs.add(exec);
         } else if line.is_some_and(|line| self.copies.session_of(line).is_some()) {
             let new = Awaited {
                 line,
+                of,
                 since: self.time,
                 ours: Some(fill),
                 copy: None,

@@ -240,7 +240,7 @@ impl OmsState {
         let spread_of = |order| orders.get(order).map(|it| it.instrument);
         self.spreads.rescale(index, by, spread_of);
         let is_its = |order| orders.get(order).is_some_and(|it| it.instrument == index);
-        self.copies.rescale(is_its, by);
+        self.copies.rescale(index, by);
         self.breaks.rescale(is_its, by);
         self.families.rescale(is_its, by);
         self.remade.rescale(is_its, by);
