@@ -48,7 +48,7 @@ pub use state::conditions::{PriceCondition, Terms};
 pub use state::event;
 pub use state::event::OrderEvent;
 pub use state::filter::OrderFilter;
-pub use state::orders::rejected::RejectedTerms;
+pub use state::orders::rejected::{RefusedTerms, RejectedTerms};
 pub use state::orders::transition::OrderState;
 pub use state::orders::{Order, Orders, Request};
 pub use state::parents::FamilyRole;

@@ -180,8 +180,8 @@ mod tests {
         ConditionEvent, LifecycleEvent, LimitEvent, RequestEvent, StrayEvent,
     };
     use fixwire_oms::{
-        Effect, End, NestedEvents, OrderFilter, OrderType, PriceField, Reason, RequestKind, Scope,
-        Side, TimeInForce, Trading, Why,
+        Effect, End, NestedEvents, OrderFilter, OrderType, PriceField, Reason, RefusedTerms,
+        RequestKind, Scope, Side, TimeInForce, Trading, Why,
     };
 
     use fixwire_protocol::Decimal;
@@ -419,6 +419,13 @@ mod tests {
                 original: b"A",
                 used: true,
                 reason: Reason::of(Why::Venue),
+                terms: RefusedTerms {
+                    account: Some(AccountNo::new(1)),
+                    instrument: Some(InstrumentNo::new(0)),
+                    side: Some(Side::Sell),
+                    quantity: Some(10),
+                    price: Some(10_000),
+                },
             }),
             OrderEvent::Stray(StrayEvent::StrayFill {
                 line: SessionNo::new(1),

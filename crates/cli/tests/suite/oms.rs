@@ -186,6 +186,8 @@ fn an_order_is_checked_sent_filled_and_known_after_kill_9() {
         fill.contains("|11=A2|") && fill.contains("|32=40|31=12.5|151=60|14=40|6=12.5|"),
         "{fill}"
     );
+    let (_, exec) = fill.split_once("|17=").unwrap();
+    let exec = exec.split('|').next().unwrap();
     let history = |at: &str| {
         let at = folder.join(at).display().to_string();
         let mut command = Command::new(env!("CARGO_BIN_EXE_fixwire"));
@@ -204,11 +206,12 @@ fn an_order_is_checked_sent_filled_and_known_after_kill_9() {
             .map(|step| step["what"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
+    let filled = format!("40 filled at 12.5, ExecID {exec}");
     let steps = [
         "CLIENT as A2 for A1: buy 100 VOD at 12.5",
         "order sent on SIM-1",
         "accepted by the venue, OrderID V1",
-        "40 filled at 12.5",
+        &filled,
     ];
     assert_eq!(history("oms.toml"), steps);
     assert_eq!(history("oms-store"), steps);

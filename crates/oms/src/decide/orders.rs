@@ -9,6 +9,7 @@ use crate::decide::spreads;
 use crate::state::conditions::Terms;
 use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent, RejectedEvent, RequestEvent};
 use crate::state::orders::Order;
+use crate::state::orders::rejected::RefusedTerms;
 use crate::state::orders::transition::OrderState;
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
@@ -360,6 +361,7 @@ impl Core {
             original: b"",
             used: reason.why != Why::Duplicate,
             reason,
+            terms: self.refused_terms(new),
         });
         self.emit(at, &event, sink);
         if let Some(terms) = kept {
@@ -597,6 +599,13 @@ impl Core {
         reason: Reason,
         sink: &mut impl Sink,
     ) {
+        let known = order.and_then(|order| self.state.orders().get(order));
+        let known = known.filter(|_| change.kind == RequestKind::Replace);
+        let terms = self.refused_values(
+            known.map(|order| order.instrument),
+            change.quantity,
+            change.price,
+        );
         let event = OrderEvent::Request(RequestEvent::Refused {
             session: change.session,
             kind: Some(change.kind),
@@ -605,6 +614,10 @@ impl Core {
             original: change.original,
             used: reason.why != Why::Duplicate,
             reason,
+            terms: RefusedTerms {
+                instrument: None,
+                ..terms
+            },
         });
         self.emit(at, &event, sink);
         if change.kind == RequestKind::Replace {

@@ -6,26 +6,67 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use fixwire_protocol::Decimal;
+
 use crate::decide::core::{Core, NewOrder, Proposed, Sink};
 use crate::decide::risk;
 use crate::decide::spreads;
 use crate::state::event::{OrderEvent, RejectedEvent, RequestEvent};
-use crate::state::orders::rejected::{RejectedOrder, RejectedTerms};
+use crate::state::orders::rejected::{RefusedTerms, RejectedOrder, RejectedTerms};
 use crate::state::proposal::Proposal;
 use crate::state::show::reason_text;
 use crate::state::show::state_name;
 use crate::state::tally::Tally;
-use crate::values::ids::Party;
+use crate::values::ids::{InstrumentNo, Party};
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
 use crate::values::show::text;
-use crate::values::units::MOST;
+use crate::values::units::{MOST, scaled};
 use crate::values::value::Price;
 use crate::values::verbs::By;
 use crate::values::waived::{Waived, may_be_off};
 use crate::values::words::Words;
 
 impl Core {
+    /// What a rejected new order asked for.
+    #[cold]
+    pub(crate) fn refused_terms(&self, new: &NewOrder<'_>) -> RefusedTerms {
+        let state = self.state();
+        let user = self.user(new.session).ok();
+        let default = user.and_then(|user| user.default_account.as_ref());
+        let account = match (new.account, default) {
+            (b"", Some(default)) => default.as_bytes(),
+            (account, _) => account,
+        };
+        let account = state.accounts().find(account);
+        RefusedTerms {
+            account,
+            side: new.side,
+            ..self.refused_values(
+                state.instruments().find(new.symbol),
+                Some(new.quantity),
+                new.price,
+            )
+        }
+    }
+
+    /// Quantity and price of a rejected request in the units of its instrument.
+    #[cold]
+    pub(crate) fn refused_values(
+        &self,
+        instrument: Option<InstrumentNo>,
+        quantity: Option<Decimal>,
+        price: Option<Decimal>,
+    ) -> RefusedTerms {
+        let state = self.state();
+        RefusedTerms {
+            instrument,
+            quantity: instrument.and_then(|it| state.units(it, quantity)),
+            price: instrument.and_then(|it| scaled(price?, state.scale(it)).ok()),
+            ..RefusedTerms::default()
+        }
+    }
+
     /// The terms of a rejected new order, for a rerun; `None` when the order cannot be run again.
     #[cold]
     pub(crate) fn kept(

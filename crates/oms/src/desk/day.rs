@@ -1,11 +1,11 @@
 //! The tables of a trading day, made from the notes of a journal: orders, rejected requests, fills, positions, limits.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::desk::history::own_exec_id;
 use crate::desk::query::side_name;
 use crate::state::OmsState;
 use crate::state::event::{
@@ -13,12 +13,12 @@ use crate::state::event::{
     RejectedEvent, RequestEvent, SpreadEvent, StrayEvent, UndoEvent, timed_event,
 };
 use crate::state::orders::Order;
-use crate::state::orders::exec_ids::ExecIds;
-use crate::state::orders::rejected::RejectedTerms;
+use crate::state::orders::rejected::{RefusedTerms, RejectedTerms};
 use crate::state::orders::strays::Stray;
 use crate::state::show::{reason_text, scope_name, state_name};
 use crate::values::fields::carried::CarriedFields;
 use crate::values::limits::RiskControl;
+use crate::values::reason::Why;
 use crate::values::scope::Scope;
 use crate::values::show::{average, carried, figure, price, text};
 use crate::values::units::half_even;
@@ -56,6 +56,8 @@ pub struct DayReport {
     orders: BTreeMap<Number, DayOrder>,
     /// The row of the last rejected request: the next event may add the terms of the order.
     rejected: Option<DayTableRow>,
+    /// The order to which an operator has just given the venue's values: the next event may be the fill that it lacked.
+    settling: Option<Number>,
     /// The orders whose rows changed; `None` when the rows are read at the end only.
     changes: Option<Changes>,
 }
@@ -69,6 +71,7 @@ impl DayReport {
             has_begun: false,
             orders: BTreeMap::new(),
             rejected: None,
+            settling: None,
             changes: None,
         }
     }
@@ -121,6 +124,7 @@ impl DayReport {
             self.keep_fields(order);
         }
         let before = self.before(&event);
+        let declined = self.declined_row(at, &event);
         self.state.apply(at, &event);
         if let Some(order) = changed {
             self.note_change(at, order, &event, was_open);
@@ -133,11 +137,18 @@ impl DayReport {
                 row,
             }
         };
-        if let Some(row) = self.rejected_row(at, &event) {
+        if let Some(row) = declined.or_else(|| self.rejected_row(at, &event)) {
             self.rejected = Some(of(DayTable::Rejected)(row));
             self.note_rejected();
         }
         let fill = self.fill_row(at, &event, &before);
+        self.settling = None;
+        if let OrderEvent::Break(BreakEvent::BreakSettled {
+            venue: true, order, ..
+        }) = event
+        {
+            self.settling = order;
+        }
         [rejected, fill.map(of(DayTable::Fills))]
     }
 
@@ -229,6 +240,45 @@ impl DayReport {
         }
     }
 
+    /// The row of a client's request that the OMS had accepted and that it rejects by itself, such as a cancel that the
+    /// venue did not receive. The event is not applied yet.
+    fn declined_row(&self, at: i64, event: &OrderEvent<'_>) -> Option<DayRow> {
+        let OrderEvent::Order(LifecycleEvent::Declined {
+            request, reason, ..
+        }) = event
+        else {
+            return None;
+        };
+        let state = &self.state;
+        let (request, order) = state.orders().request(*request)?;
+        if reason.why == Why::Venue || request.id.bytes().is_empty() {
+            return None;
+        }
+        let scales = state.scales(order.instrument);
+        let mut row = vec![
+            DayValue::Time(Some(at)),
+            DayValue::of(text(state.sessions().name(order.session))),
+            DayValue::of(request_name(Some(request.kind))),
+            DayValue::of(text(request.id.bytes())),
+            DayValue::of(order.number),
+        ];
+        row.extend(traded(state, order));
+        row.extend(match request.kind {
+            RequestKind::Cancel => [DayValue::none(), DayValue::none()],
+            RequestKind::Replace => [
+                DayValue::of(state.shown(order.instrument, request.quantity)),
+                match order.kind.has_price() {
+                    true => DayValue::of(price(request.price, scales.price)),
+                    false => DayValue::none(),
+                },
+            ],
+        });
+        row.push(DayValue::of(text(
+            reason_text(state, reason, scales).bytes(),
+        )));
+        Some(row)
+    }
+
     /// The row of a rejected request.
     fn rejected_row(&self, at: i64, event: &OrderEvent<'_>) -> Option<DayRow> {
         let state = &self.state;
@@ -242,12 +292,7 @@ impl DayReport {
                 ..
             }) = event
             {
-                let request = match kind {
-                    None => "new order",
-                    Some(RequestKind::Replace) => "replace",
-                    Some(RequestKind::Cancel) => "cancel",
-                };
-                (*session, request, *id, *order, reason)
+                (*session, request_name(*kind), *id, *order, reason)
             } else if let OrderEvent::Request(RequestEvent::MassCancelRefused {
                 session,
                 id,
@@ -272,9 +317,15 @@ impl DayReport {
             } else {
                 return None;
             };
+        let mut terms = RefusedTerms::default();
+        if let OrderEvent::Request(RequestEvent::Refused { terms: given, .. }) = event {
+            terms = *given;
+        }
         let known = order.and_then(|order| state.orders().get(order));
-        let scales = known.map(|known| state.scales(known.instrument));
+        let instrument = known.map(|known| known.instrument).or(terms.instrument);
+        let scales = instrument.map(|it| state.scales(it));
         let scales = scales.unwrap_or_default();
+        let of = |value: Option<String>| value.map_or_else(DayValue::none, DayValue::of);
         let mut row = vec![
             DayValue::Time(Some(at)),
             DayValue::of(text(state.sessions().name(session))),
@@ -282,12 +333,20 @@ impl DayReport {
             DayValue::of(text(id)),
             order.map_or_else(DayValue::none, DayValue::of),
         ];
-        row.extend(known.map_or([(); 3].map(|()| DayValue::none()), |known| {
-            traded(state, known)
-        }));
+        row.extend(match known {
+            Some(known) => traded(state, known),
+            None => [
+                of(terms.account.map(|it| text(state.accounts().name(it)))),
+                of(instrument.map(|it| text(state.instruments().name(it)))),
+                terms
+                    .side
+                    .map_or_else(DayValue::none, |it| DayValue::of(side_name(it))),
+            ],
+        });
+        let quantity = instrument.zip(terms.quantity);
         row.extend([
-            DayValue::none(),
-            DayValue::none(),
+            of(quantity.map(|(it, quantity)| state.shown(it, quantity).to_string())),
+            of(terms.price.map(|it| price(it, scales.price).to_string())),
             DayValue::of(text(reason_text(state, reason, scales).bytes())),
         ]);
         Some(row)
@@ -410,8 +469,12 @@ impl DayReport {
                 else {
                     return None;
                 };
+                let kind = match self.settling == Some(order) {
+                    true => "settled",
+                    false => "fill",
+                };
                 Some(
-                    DayFill::new("fill", order, quantity, price)
+                    DayFill::new(kind, order, quantity, price)
                         .at(at)
                         .with_exec(exec),
                 )
@@ -586,8 +649,7 @@ impl DayReport {
         let ids = &self.state.exec_ids;
         match ids.of(order, exec) {
             Some((_, id)) => text(id),
-            None if ids.has_prefix(event) => format!("{}{event}", text(ExecIds::OWN)),
-            None => event.to_string(),
+            None => own_exec_id(ids, event),
         }
     }
 
@@ -727,6 +789,15 @@ impl DayFill {
             text: text(said),
             ..self
         }
+    }
+}
+
+/// The name of a kind of request; `None` for a new order.
+fn request_name(kind: Option<RequestKind>) -> &'static str {
+    match kind {
+        None => "new order",
+        Some(RequestKind::Replace) => "replace",
+        Some(RequestKind::Cancel) => "cancel",
     }
 }
 

@@ -4,14 +4,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use siphasher::sip::SipHasher13;
+
 use crate::decide::venue::VenueId;
 use crate::decide::venue::strays::undo_name;
 use crate::state::OmsState;
 use crate::state::event::{
-    ConditionEvent, CopyEvent, LifecycleEvent, LineEvent, OrderEvent, ParentEvent, PoolEvent,
-    QuoteEvent, RejectedEvent, ReloadEvent, RemadeEvent, SetupEvent, SpreadEvent, StrayEvent,
-    timed_event,
+    BreakEvent, ConditionEvent, CopyEvent, LifecycleEvent, LineEvent, OrderEvent, ParentEvent,
+    PoolEvent, QuoteEvent, RejectedEvent, ReloadEvent, RemadeEvent, SetupEvent, SpreadEvent,
+    StrayEvent, timed_event,
 };
+use crate::state::orders::exec_ids::ExecIds;
 use crate::state::show::reason_text;
 use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::reason::{Reason, Why};
@@ -43,6 +46,14 @@ pub struct History {
     filled: Quantity,
     /// The order of a report that an operator has entered, while the events that follow from it are read.
     entered: Option<Number>,
+    /// The number of the last event, which is the OMS's own ExecID(17) of its report.
+    event: u64,
+    /// Whether a client has requested something before.
+    has_requests: bool,
+    /// ExecID(17) of the venue that the client gets with the next report, and its hash.
+    passed: Option<(u64, String)>,
+    /// The order to which an operator has just given the venue's values.
+    settling: Option<Number>,
 }
 
 /// An event of an order.
@@ -74,6 +85,10 @@ impl History {
             quantity: known.map_or(0, |known| known.quantity),
             filled: known.map_or(0, |known| known.filled),
             entered: None,
+            event: state.events(),
+            has_requests: state.last > 0 || state.ids.len() > 0,
+            passed: None,
+            settling: None,
             state,
         }
     }
@@ -81,7 +96,9 @@ impl History {
     /// Reads the next note; returns a step of the history if the note is about the order.
     pub fn take(&mut self, note: &[u8]) -> Option<HistoryStep> {
         let (at, event) = timed_event(note)?;
+        self.event += 1;
         self.set_up(at, &event);
+        self.has_requests |= matches!(event, OrderEvent::Request(_));
         if let OrderEvent::Reload(ReloadEvent::Reloaded { changes, .. }) = event {
             let changes = changes.each().filter_map(|event| OrderEvent::of(event?));
             changes.for_each(|event| self.set_up(at, &event));
@@ -92,6 +109,13 @@ impl History {
             self.entered = Some(order);
         } else if !matches!(event, OrderEvent::Undo(_)) {
             self.entered = None;
+        }
+        self.settling = None;
+        if let OrderEvent::Break(BreakEvent::BreakSettled {
+            venue: true, order, ..
+        }) = event
+        {
+            self.settling = order;
         }
         let text = text?;
         Some(HistoryStep {
@@ -104,6 +128,10 @@ impl History {
     /// Applies an event that adds or changes names and settings of orders. An event that is already applied changes
     /// nothing.
     fn set_up(&mut self, at: i64, event: &OrderEvent<'_>) {
+        if let OrderEvent::Setup(SetupEvent::ExecIds { .. }) = event {
+            let since = if self.has_requests { self.event } else { 0 };
+            self.state.exec_ids.since = Some(since);
+        }
         if !matches!(
             event,
             OrderEvent::Setup(SetupEvent::Session { .. })
@@ -204,16 +232,24 @@ impl History {
                 )
             }
             LifecycleEvent::Filled {
-                quantity, price, ..
+                exec,
+                quantity,
+                price,
+                ..
             } => {
                 self.filled = self.filled.saturating_add(quantity);
                 if self.filled >= self.quantity {
                     self.line = None;
                 }
+                let settled = match self.settling == Some(self.order) {
+                    true => ", by settling the break",
+                    false => "",
+                };
                 format!(
-                    "{} filled at {}",
+                    "{} filled at {}, ExecID {}{settled}",
                     self.quantity(quantity),
-                    self.price(price)
+                    self.price(price),
+                    self.exec_id(exec)
                 )
             }
             LifecycleEvent::DoneForDay { text: b"", .. } => {
@@ -293,7 +329,10 @@ impl History {
                 text(self.state.sessions().name(line)),
                 text(said)
             ),
-            LifecycleEvent::ExecIdPassed { id, .. } => format!("ExecID {} of the venue", text(id)),
+            LifecycleEvent::ExecIdPassed { id, .. } => {
+                self.passed = Some((SipHasher13::new().hash(id), text(id)));
+                format!("ExecID {} of the venue", text(id))
+            }
             LifecycleEvent::VenueIdSet { venue_id, .. } => {
                 format!("OrderID {} of the venue from now on", text(venue_id))
             }
@@ -632,6 +671,16 @@ impl History {
         scales.unwrap_or_default()
     }
 
+    /// ExecID(17) of the present event in the report to the client: that of the venue, if it was passed on, or the OMS's
+    /// own.
+    fn exec_id(&self, exec: u64) -> String {
+        let passed = self.passed.as_ref().filter(|(hash, _)| *hash == exec);
+        match passed {
+            Some((_, id)) => id.clone(),
+            None => own_exec_id(&self.state.exec_ids, self.event),
+        }
+    }
+
     fn price(&self, at: Price) -> String {
         format!("{}", price(at, self.scales().price))
     }
@@ -661,6 +710,14 @@ fn ended(how: End) -> &'static str {
         End::Rejected => "rejected",
         End::Expired => "expired",
         End::DoneForDay => "done for the day",
+    }
+}
+
+/// The OMS's own ExecID(17) of an event.
+pub(crate) fn own_exec_id(ids: &ExecIds, event: u64) -> String {
+    match ids.has_prefix(event) {
+        true => format!("{}{event}", text(ExecIds::OWN)),
+        false => format!("{event}"),
     }
 }
 

@@ -5,7 +5,7 @@
 //! notes of another version is refused. Until the first release the version stays 1.
 
 use crate::state::filter::OrderFilter;
-use crate::state::orders::rejected::RejectedTerms;
+use crate::state::orders::rejected::{RefusedTerms, RejectedTerms};
 use crate::values::ids::{AccountNo, InstrumentNo, PoolNo, SessionNo};
 use crate::values::reason::Reason;
 use crate::values::scope::Scope;
@@ -236,6 +236,7 @@ events! {
             original: &'a [u8] = "OrigClOrdID(41).",
             used: bool = "Whether the ClOrdID counts as used.",
             reason: Reason = "The reason.",
+            terms: RefusedTerms = "What a new order or replace asked for, as far as it is known.",
         }
         /// A replace passed every control.
         12 ReplaceTaken {
@@ -706,11 +707,13 @@ events! {
         /// An operator made a decision about a break; a second operator must make the same decision.
         96 SettleAsked {
             number: u64 = "The number of the break.", venue: bool = "Whether the venue is right.",
+            order: Option<Number> = "The order of the break; `None` for an order that is not in memory.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
         /// The decision about a break is in force; the events that follow correct the order.
         95 BreakSettled {
             number: u64 = "The number of the break.", venue: bool = "Whether the venue is right.",
+            order: Option<Number> = "The order of the break; `None` for an order that is not in memory.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
         /// An operator set OrderQty(38) and Price(44) of an order to the venue's values.

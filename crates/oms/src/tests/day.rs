@@ -1,6 +1,7 @@
 //! The tables of a trading day from the notes.
 
 use std::collections::BTreeMap;
+use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
@@ -162,7 +163,7 @@ fn orders_fills_and_rejected_requests_of_a_day_are_listed() {
         rows(&world, day, DayTable::Rejected),
         [
             std::format!("at|CLIENT|new order|C4||A1|XYZ|buy|5000|100|{limit}"),
-            std::format!("at|CLIENT|replace|C5|1|A1|XYZ|buy|||{limit}"),
+            std::format!("at|CLIENT|replace|C5|1|A1|XYZ|buy|5000|100|{limit}"),
         ]
     );
     assert_eq!(rows(&world, day, DayTable::Positions), ["A1|XYZ|30|0|30|0"]);
@@ -303,4 +304,112 @@ fn a_day_whose_beginning_was_removed_begins_behind_its_checkpoint() {
     assert_eq!(days.notes_of(20_261_121), Some(17..begun.start));
     days.went_on_from(20_261_121, 5);
     assert_eq!(of(&days, 16), Some((20_261_121, 5)));
+}
+
+#[test]
+fn requests_that_the_oms_rejects_after_doubt_are_listed() {
+    let mut world = World::new();
+    let day = world.core.state().day();
+    let [first, second, third] = [(); 3].map(|()| {
+        let order = world.order(Side::Buy, 10, "100").unwrap();
+        world.accept(order);
+        order
+    });
+    world.cancel(first).unwrap();
+    world.replace(second, 20, "99.95").unwrap();
+    let refused = world.cancel(third).unwrap();
+    world.decline(refused);
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
+    }
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+    }
+    for order in [first, second] {
+        let status = VenueReport {
+            status: b'0',
+            ..about(order, order, ReportKind::Status(b'0'))
+        };
+        world.report(&status);
+        assert_eq!(world.said, ["Declined"]);
+    }
+    // The venue's own reject, and a cancel of the OMS, are no requests that the OMS rejected.
+    world.says("ann", "cancel firm").unwrap();
+    world.work();
+    world.decline(world.core.state().last);
+    let why = "the venue did not receive the request";
+    assert_eq!(
+        rows(&world, day, DayTable::Rejected),
+        [
+            format!("at|CLIENT|cancel|C4|1|A1|XYZ|buy|||{why}"),
+            format!("at|CLIENT|replace|C5|2|A1|XYZ|buy|20|99.95|{why}"),
+        ]
+    );
+    world.check();
+}
+
+#[test]
+fn every_rejected_order_is_listed_with_its_terms() {
+    let mut world = World::new();
+    let day = world.core.state().day();
+    world.says("ann", "kill account=A2").unwrap();
+    let killed = world.order_of("K", b"A2", Side::Sell, 20, "100.05");
+    assert_eq!(killed, None);
+    let unknown = world.order_of("U", b"Z9", Side::Sell, 20, "100.05");
+    assert_eq!(unknown, None);
+    world.says("ann", "arm account=A2").unwrap();
+    let above = world.order_of("Q", b"A2", Side::Buy, 5_000, "99.95");
+    assert_eq!(above, None);
+    let rows = rows(&world, day, DayTable::Rejected);
+    assert_eq!(rows.len(), 3);
+    assert!(
+        rows[0].starts_with("at|CLIENT|new order|K||A2|XYZ|sell|20|100.05|RC1: "),
+        "{rows:?}"
+    );
+    assert!(
+        rows[1].starts_with("at|CLIENT|new order|U|||XYZ|sell|20|100.05|"),
+        "{rows:?}"
+    );
+    assert!(
+        rows[2].starts_with("at|CLIENT|new order|Q||A2|XYZ|buy|5000|99.95|RC6: "),
+        "{rows:?}"
+    );
+    world.check();
+}
+
+#[test]
+fn a_fill_that_settles_a_break_is_settled() {
+    let mut world = World::new();
+    let day = world.core.state().day();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.accept(order);
+    // The venue has 60, of which 20 never came.
+    let report = VenueReport {
+        exec: 901,
+        last_quantity: Some(Decimal::from_int(40)),
+        last_price: Decimal::parse(b"100").ok(),
+        filled: Some(Decimal::from_int(60)),
+        average: Decimal::parse(b"100").ok(),
+        status: b'1',
+        ..about(order, order, ReportKind::Fill)
+    };
+    world.report(&report);
+    let number = world.core.state().breaks.iter().next().unwrap().0;
+    world.settle(number, "venue");
+    assert_eq!(world.said[..2], ["BreakSettled", "Filled"]);
+    world.fill(order, 10, "100");
+    let kinds = rows(&world, day, DayTable::Fills);
+    let kinds = kinds.iter().map(|row| row.split('|').nth(2).unwrap());
+    assert_eq!(kinds.collect::<Vec<_>>(), ["fill", "settled", "fill"]);
+    let told = super::history::told(&world, order);
+    let settled = format!("break {number} settled with the venue's value by ann: why");
+    let place = told.iter().position(|it| *it == settled);
+    let place = place.unwrap_or_else(|| panic!("{settled} in {told:?}"));
+    assert!(
+        told[place + 1].starts_with("20 filled at 100, ExecID "),
+        "{told:?}"
+    );
+    assert!(told[place + 1].ends_with(", by settling the break"));
+    assert!(!told.last().unwrap().contains("settling"), "{told:?}");
+    world.check();
 }

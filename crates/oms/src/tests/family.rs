@@ -434,6 +434,8 @@ fn a_family_is_told() {
     let parent = world.parent(100, "100");
     let child = world.child(parent, 50, "99.95");
     world.fill(child, 20, "99.95");
+    // The event of the parent's fill follows.
+    let exec = world.core.state().events() - 1;
     let lines = |order: Number| {
         let mut history = crate::desk::history::History::new(order, OmsState::default());
         let steps = world
@@ -458,7 +460,7 @@ fn a_family_is_told() {
             "CLIENT as C2 for A1: buy 50 XYZ at 99.95",
             "order sent on SIM-1",
             "accepted by the venue, OrderID V",
-            "20 filled at 99.95",
+            &std::format!("20 filled at 99.95, ExecID {exec}"),
         ]
     );
     let answer = crate::desk::query::answer(&world.core, b"orders").unwrap();

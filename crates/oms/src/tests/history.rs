@@ -9,6 +9,11 @@ use crate::desk::history::History;
 use crate::state::OmsState;
 use crate::values::value::{End, Number, Side, TimeInForce};
 
+/// ExecID(17) of the last event in a report.
+fn last_exec(world: &World) -> u64 {
+    world.core.state().events()
+}
+
 pub fn told(world: &World, order: Number) -> Vec<String> {
     let mut history = History::new(order, OmsState::default());
     let steps = world
@@ -32,6 +37,7 @@ fn everything_that_happens_to_an_order_is_told() {
     world.decline(declined);
     let line = LINES[0];
     world.fill(order, 40, "99.95");
+    let exec = last_exec(&world);
     world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
     world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
     let cancel = world.cancel(order).unwrap();
@@ -40,6 +46,7 @@ fn everything_that_happens_to_an_order_is_told() {
         cancel,
         ReportKind::End(crate::End::Cancelled),
     ));
+    let filled = std::format!("40 filled at 99.95, ExecID {exec}");
     assert_eq!(
         told(&world, order),
         [
@@ -53,7 +60,7 @@ fn everything_that_happens_to_an_order_is_told() {
             "cancel 4 requested as C5",
             "request 4 sent on SIM-1",
             "request 4 rejected: rejected by the venue (no)",
-            "40 filled at 99.95",
+            &filled,
             "SIM-1 disconnected: requests without an answer are in state unknown",
             "cancel 5 requested as C6",
             "request 5 sent on SIM-1",
@@ -61,12 +68,13 @@ fn everything_that_happens_to_an_order_is_told() {
         ]
     );
     world.fill(other, 10, "101");
+    let filled = std::format!("10 filled at 101, ExecID {}", last_exec(&world));
     world.tell(|core, at, mut sink| core.line_down(at, LINES[1], &mut sink));
     let told_of_other = [
         "CLIENT as C2 for A1: sell 10 XYZ at 101",
         "order sent on SIM-2",
         "accepted by the venue, OrderID V",
-        "10 filled at 101",
+        &filled,
     ];
     assert_eq!(told(&world, other), told_of_other);
     assert_eq!(told(&world, 99), [""; 0]);

@@ -135,16 +135,22 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Result<Option<String>, String> {
         let is_second = self.is_second_settle(asked_by, who, venue)?;
+        let order = self.state.breaks.get(number).map(|it| it.order);
+        let order = order.or_else(|| Some(self.state.strays.undos.get(&number)?.order));
+        // The report of such a break may name no order.
+        let order = order.filter(|order| *order > 0);
         let event = match is_second {
             true => BreakEvent::BreakSettled {
                 number,
                 venue,
+                order,
                 who,
                 why,
             },
             false => BreakEvent::SettleAsked {
                 number,
                 venue,
+                order,
                 who,
                 why,
             },

@@ -126,6 +126,7 @@ impl Core {
         let event = OrderEvent::Break(BreakEvent::BreakSettled {
             number,
             venue: false,
+            order: None,
             who: b"",
             why: b"Trade Cancel of the venue",
         });
@@ -148,6 +149,7 @@ impl Core {
             let event = OrderEvent::Break(BreakEvent::BreakSettled {
                 number,
                 venue: true,
+                order: None,
                 who: b"",
                 why: b"the drop copy of the venue has it",
             });
@@ -177,6 +179,7 @@ impl Core {
             let event = OrderEvent::Break(BreakEvent::BreakSettled {
                 number,
                 venue: true,
+                order: None,
                 who: b"",
                 why: b"its order is in memory again, and has it",
             });

@@ -68,6 +68,35 @@ impl History {
             {
                 None
             }
+            BreakEvent::SettleAsked { order, .. } | BreakEvent::BreakSettled { order, .. }
+                if order != Some(self.order) =>
+            {
+                None
+            }
+            BreakEvent::SettleAsked {
+                number,
+                venue,
+                who,
+                why,
+                ..
+            } => Some(format!(
+                "break {number}: {} asks to settle it with {}: {}",
+                text(who),
+                right(venue),
+                text(why)
+            )),
+            BreakEvent::BreakSettled {
+                number,
+                venue,
+                who,
+                why,
+                ..
+            } => Some(format!(
+                "break {number} settled with {} by {}: {}",
+                right(venue),
+                text(who),
+                text(why)
+            )),
             BreakEvent::VenueBroken {
                 kind, ours, venue, ..
             } => Some(format!(
@@ -101,9 +130,15 @@ impl History {
                 let filled = self.quantity(filled);
                 Some(format!("settled by an operator: {filled} filled"))
             }
-            BreakEvent::BreakAlarmed { .. }
-            | BreakEvent::SettleAsked { .. }
-            | BreakEvent::BreakSettled { .. } => None,
+            BreakEvent::BreakAlarmed { .. } => None,
         }
+    }
+}
+
+/// Whose values an operator has chosen.
+fn right(venue: bool) -> &'static str {
+    match venue {
+        true => "the venue's value",
+        false => "our value",
     }
 }

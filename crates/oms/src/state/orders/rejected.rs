@@ -49,6 +49,23 @@ record! {
     }
 }
 
+/// What a rejected request asked for; `None` for values that are missing, unknown or unreadable.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RefusedTerms {
+    /// The account; `None` also for a request about an order.
+    pub account: Option<AccountNo>,
+    /// The instrument; `None` also for a request about an order.
+    pub instrument: Option<InstrumentNo>,
+    /// Side(54); `None` also for a request about an order.
+    pub side: Option<Side>,
+    /// OrderQty(38).
+    pub quantity: Option<Quantity>,
+    /// Price(44).
+    pub price: Option<Price>,
+}
+
+record! { RefusedTerms { account, instrument, side, quantity, price } }
+
 /// A rejected order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RejectedOrder {
