@@ -574,7 +574,7 @@ impl OmsEvent<'_> {
                 let who = String::from_utf8_lossy(who);
                 write!(
                     f,
-                    "change of settings, limits or positions requested by {who}: another operator must request the same (fixwire oms reload, reload --back, limit, position or positions load)"
+                    "change of settings, limits, positions or a fill requested by {who}: another operator must request the same (fixwire oms reload, reload --back, limit, position, positions load, bust or correct)"
                 )
             }
             Self::NotReloaded { who, why } => {
