@@ -6,9 +6,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixwire_protocol::decode::DATA_PAIRS;
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::value::uint;
 use fixwire_protocol::{Dictionary, Message, SOH, SessionId, Tag, tag};
 use siphasher::sip::SipHasher13;
 
@@ -18,9 +16,11 @@ use super::names;
 use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent, SpreadEvent};
 use crate::state::orders::venue_names::NAME_TAGS;
-use crate::values::fields::carried::{allows, each_field, group_len, has_member};
-use crate::values::fields::conversion::FieldConverter;
+use crate::values::fields::carried::{
+    allows, each_field, group_len, has_member, single_len, splits,
+};
 use crate::values::fields::conversion::reports::{MadeReportField, ReportConversion};
+use crate::values::fields::conversion::{FieldConverter, MESSAGE_ENCODING};
 use crate::values::fields::field_table::{Messages, goes_to_client, report_bit};
 use crate::values::fields::report_tags::{ReportSettings, ReportTags};
 use crate::values::ids::SessionNo;
@@ -230,7 +230,13 @@ impl<'a> VenueFields<'a> {
             {
                 continue;
             }
-            if let Some(len) = self.fit(start, receiver.dictionary, &new) {
+            // Each version may have another value for the same encoding.
+            let is_converted = field.tag == MESSAGE_ENCODING && conversion.is_some();
+            let fit = match is_converted {
+                true => None,
+                false => self.fit(start, receiver.dictionary, &new),
+            };
+            if let Some(len) = fit {
                 at = start + len;
                 let is_header = receiver.dictionary.header().member(field.tag).is_some();
                 new.put(self.message.raw(start..at), is_header);
@@ -268,7 +274,7 @@ impl<'a> VenueFields<'a> {
         let member = header.or_else(|| receiver.message(msg_type)?.member(tag))?;
         let len = match &member.group {
             Some(def) => group_len(def, self.message, &fields[start..]).ok()?,
-            None => self.single_len(start)?,
+            None => single_len(self.message, start)?,
         };
         let mut all = fields[start..start + len].iter();
         let is_fit = all.all(|field| {
@@ -276,10 +282,21 @@ impl<'a> VenueFields<'a> {
             self.passes(field.tag)
                 && !new.dropped.has(field.tag)
                 && def.is_some_and(|def| allows(def, self.message.value(*field)))
-        }) && self.message.raw(start..start + len).len() <= new.room()
+        }) && !self.is_split(start, len, receiver)
+            && self.message.raw(start..start + len).len() <= new.room()
             && !has(new.body, tag)
             && !self.goes_on(tag, start + len);
         is_fit.then_some(len)
+    }
+
+    /// Whether one of these fields has data that would be read as several fields, or is the length of such data.
+    fn is_split(&self, start: usize, len: usize, receiver: &Dictionary) -> bool {
+        let (fields, end) = (self.message.fields(), start + len);
+        let last = receiver.field(fields[end - 1].tag);
+        let data = fields.get(end).map(|it| it.tag);
+        let is_length = data.is_some() && last.and_then(|it| it.partner) == data;
+        let mut places = start..end + usize::from(is_length);
+        places.any(|place| splits(self.message, place))
     }
 
     /// Adds a field with its group to those that are converted. Returns the number of fields added; `None` if the venue's
@@ -295,7 +312,7 @@ impl<'a> VenueFields<'a> {
         let member = header.or_else(|| venue.message(b"8")?.member(tag))?;
         let len = match &member.group {
             Some(def) => group_len(def, self.message, &fields[start..]).ok()?,
-            None => self.single_len(start)?,
+            None => single_len(self.message, start)?,
         };
         let bit = self.bit();
         let mut all = fields[start..start + len].iter();
@@ -327,19 +344,6 @@ impl<'a> VenueFields<'a> {
             let text = self.message.get(tag::TEXT).unwrap_or_default();
             !is_encoded || !text.starts_with(own.value)
         })
-    }
-
-    /// Number of fields of a single value: 1, or 2 for a length field with its data field; `None` if the data has a
-    /// different length.
-    fn single_len(&self, at: usize) -> Option<usize> {
-        let fields = self.message.fields();
-        let tag = fields[at].tag;
-        let Some(pair) = DATA_PAIRS.iter().find(|it| it.0 == tag || it.1 == tag) else {
-            return Some(1);
-        };
-        let data = fields.get(at + 1).filter(|it| (tag, it.tag) == *pair)?;
-        let len = uint(self.message.value(fields[at])).ok()?;
-        (self.message.value(*data).len() as u64 == len).then_some(2)
     }
 }
 

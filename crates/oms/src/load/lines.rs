@@ -348,6 +348,16 @@ impl Reader<'_> {
                             "a helper leads to the same venue: set the same number_pool in both groups",
                         )
                     }
+                    Some(other) if other.report_carry != group.report_carry => {
+                        let what = format!(
+                            "{} and its helper {helper} have different report_carry",
+                            group.name
+                        );
+                        (
+                            what,
+                            "a helper leads to the same venue: set the same report_carry in both groups",
+                        )
+                    }
                     Some(_) => continue,
                 };
                 self.wrong(*at, what, hint);

@@ -69,24 +69,53 @@ pub(in crate::app) fn left_out_fields(oms: &Oms) -> Vec<LeftOutFields> {
     }
     let mut converter = converter(oms);
     for group in &rules.groups {
-        let line = sessions
-            .iter()
-            .position(|it| group.lines.contains(&it.name));
-        let Some(line) = line else { continue };
+        let lines = lines_of(group, sessions);
+        let mut known: Vec<(&OmsSession, Vec<Tag>)> = Vec::new();
         for session in sessions {
             let is_user = rules.users.iter().any(|it| it.session == session.name);
             let is_copy = rules
                 .drop_copies
                 .iter()
                 .any(|it| it.session == session.name);
-            if is_user || is_copy {
-                let tags = without(group, (line, &sessions[line]), session, &mut converter);
-                let of = LeftOutOf::Reports(group.name.clone());
-                add(session, of, tags, &mut all);
+            if !is_user && !is_copy {
+                continue;
             }
+            let other = known.iter().find(|(it, _)| is_like(it, session));
+            let tags = match other {
+                Some((_, tags)) => tags.clone(),
+                None => {
+                    let mut tags: Vec<Tag> = Vec::new();
+                    for line in &lines {
+                        let of_line = without(group, *line, session, &mut converter).into_iter();
+                        let new: Vec<Tag> = of_line.filter(|tag| !tags.contains(tag)).collect();
+                        tags.extend(new);
+                    }
+                    known.push((session, tags.clone()));
+                    tags
+                }
+            };
+            let of = LeftOutOf::Reports(group.name.clone());
+            add(session, of, tags, &mut all);
         }
     }
     all
+}
+
+/// A line of the group for each version and dictionary that its lines have, with its place among all sessions.
+fn lines_of<'a>(group: &LineGroup, sessions: &'a [OmsSession]) -> Vec<(usize, &'a OmsSession)> {
+    let mut lines: Vec<(usize, &OmsSession)> = Vec::new();
+    for (place, session) in sessions.iter().enumerate() {
+        let is_line = group.lines.contains(&session.name);
+        if is_line && !lines.iter().any(|(_, it)| is_like(it, session)) {
+            lines.push((place, session));
+        }
+    }
+    lines
+}
+
+/// Whether two sessions have the same fields.
+fn is_like(one: &OmsSession, other: &OmsSession) -> bool {
+    one.version == other.version && Arc::ptr_eq(&one.dictionary, &other.dictionary)
 }
 
 fn add(session: &OmsSession, of: LeftOutOf, tags: Vec<Tag>, to: &mut Vec<LeftOutFields>) {
@@ -106,7 +135,7 @@ fn converter(oms: &Oms) -> FieldConverter {
             contract: Default::default(),
         })
     });
-    let pairs = sessions.clone().flat_map(|from| {
+    let pairs = sessions.flat_map(|from| {
         let others = oms.sessions.iter().filter(|to| to.version != from.version);
         others.map(|to| VersionChange {
             from: from.version,

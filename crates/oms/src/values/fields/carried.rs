@@ -113,6 +113,19 @@ pub(crate) fn other_of_pair(message: &Message<'_>, place: usize) -> Result<Optio
     Ok(None)
 }
 
+/// Number of fields of a single value: 1, or 2 for a length field with its data field. `None` for one of the two without
+/// the other, and for data of another length.
+pub(crate) fn single_len(message: &Message<'_>, at: usize) -> Option<usize> {
+    let fields = message.fields();
+    let tag = fields.get(at)?.tag;
+    let Some(pair) = DATA_PAIRS.iter().find(|it| it.0 == tag || it.1 == tag) else {
+        return Some(1);
+    };
+    let data = fields.get(at + 1).filter(|it| (tag, it.tag) == *pair)?;
+    let len = uint(message.value(fields[at])).ok()?;
+    (message.value(*data).len() as u64 == len).then_some(2)
+}
+
 /// Number of fields of a group, including the NumInGroup field at its start.
 ///
 /// # Errors

@@ -20,6 +20,10 @@ use crate::values::value::Side;
 
 pub(crate) mod reports;
 
+/// MessageEncoding(347), which the tables always convert: FIX 4.2 has the value SHIFT_JIS, FIX 4.4 Shift_JIS, and
+/// dictionaries accept both.
+pub(crate) const MESSAGE_ENCODING: Tag = 347;
+
 /// Maximum number of fields of a converted message.
 const FIELDS: usize = 256;
 /// Maximum length of the values of a converted message for which memory is set aside, in bytes.
@@ -253,6 +257,8 @@ impl FieldConverter {
         };
         let buffers = [&mut *header, &mut *body, &mut *moved];
         buffers.into_iter().for_each(Vec::clear);
+        let is_pair = |it: &VersionPair| (it.from, it.to) == (client.version, line.version);
+        let has_tables = pairs.iter().any(is_pair);
         let msg_type = request.msg_type;
         let parts = [
             (request.fields.header, &mut *header),
@@ -277,7 +283,8 @@ impl FieldConverter {
                     let (from, to) = (&client.dictionary, &line.dictionary);
                     fault(&message, msg_type, unit, why, from, to).is_ok()
                 };
-                let to = match is_named(first.tag) || is_alike() {
+                let is_renamed = has_tables && first.tag == MESSAGE_ENCODING;
+                let to = match is_named(first.tag) || (!is_renamed && is_alike()) {
                     true => &mut *unchanged,
                     // The contract for a member is one for the group as the client sent it.
                     false if unit.iter().any(|field| is_named(field.tag)) => return Err(first.tag),
@@ -291,7 +298,7 @@ impl FieldConverter {
             return Ok(None);
         }
         let mut pairs = pairs.iter_mut();
-        let pair = pairs.find(|it| (it.from, it.to) == (client.version, line.version));
+        let pair = pairs.find(|it| is_pair(it));
         let pair = pair.ok_or_else(|| first_tag(moved))?;
         let mut work = ConvertingWork {
             pair,

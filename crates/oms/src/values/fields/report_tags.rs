@@ -41,13 +41,25 @@ pub fn why_not_in_reports(key: ReportKey, tag: Tag) -> Option<&'static str> {
     if WRITTEN.contains(&tag) {
         return Some("the OMS reads or writes it itself");
     }
-    let row = report_field(tag, report_bit(b"8"))?;
-    match row.class {
+    let [in_8, in_9] =
+        [b"8", b"9"].map(|it| report_field(tag, report_bit(it)).map(|row| row.class));
+    match (in_8, key) {
+        (Some(FieldClass::Passed), ReportKey::Drop) => None,
+        (Some(FieldClass::Passed), ReportKey::Carry) => {
+            Some("clients and drop copies get it in ExecutionReport(8) without this key")
+        }
+        _ => {
+            let mut classes = in_8.into_iter().chain(in_9);
+            classes.find_map(|class| why_not(class, tag))
+        }
+    }
+}
+
+/// Why no key may name a tag that has this class in a message.
+fn why_not(class: FieldClass, tag: Tag) -> Option<&'static str> {
+    match class {
         FieldClass::Session => Some("it belongs to the session layer"),
-        FieldClass::Passed => match key {
-            ReportKey::Carry => Some("clients and drop copies get it without this key"),
-            ReportKey::Drop => None,
-        },
+        FieldClass::Passed => None,
         FieldClass::Counted if is_of_session_header(tag) => {
             Some("each session has a header of its own")
         }

@@ -4,13 +4,14 @@
 //! report together. A field that they lose is left out.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Decoder, Dictionary, Tag, tag};
 use fixwire_transform::Draft;
 
 use super::{BYTES, FieldConverter, OwnField, VersionPair, own};
-use crate::values::fields::carried::{allows, each_field, group_len};
+use crate::values::fields::carried::{allows, each_field, group_len, single_len};
 use crate::values::fields::field_table::{goes_to_client, report_bit};
 use crate::values::ids::SessionNo;
 
@@ -49,6 +50,8 @@ pub(crate) struct ReportConversion<'a> {
     moved: &'a mut Vec<u8>,
     /// Those of them that can be converted.
     kept: &'a mut Vec<u8>,
+    /// A buffer for one of them.
+    single: &'a mut Vec<u8>,
 }
 
 /// A field of a converted report, with its group.
@@ -72,9 +75,9 @@ impl FieldConverter {
             pairs,
             draft,
             decoder,
+            header,
             body,
             moved,
-            ..
         } = self;
         let venue = sessions.get(line?)?.as_ref()?;
         let mut pairs = pairs.iter_mut();
@@ -87,6 +90,7 @@ impl FieldConverter {
             venue: &venue.dictionary,
             moved,
             kept: body,
+            single: header,
         })
     }
 }
@@ -144,7 +148,7 @@ impl ReportConversion<'_> {
             let member = of_header.or_else(|| of_message?.member(first.tag));
             let len = member.and_then(|member| match &member.group {
                 Some(def) => group_len(def, &message, &fields[start..]).ok(),
-                None => Some(1),
+                None => single_len(&message, start),
             });
             at = start + len.unwrap_or(1);
             let is_taken = len.is_some()
@@ -183,8 +187,9 @@ impl ReportConversion<'_> {
 
     /// Removes the fields that cannot be converted without the others, and passes their tags to `left`.
     fn keep_convertible(&mut self, side: u8, left: &mut impl FnMut(Tag)) {
-        let all = core::mem::take(self.moved);
-        let mut kept = core::mem::take(self.kept);
+        // The three buffers change places, so that none is allocated.
+        let all = mem::replace(self.moved, mem::take(self.single));
+        let mut kept = mem::take(self.kept);
         kept.clear();
         let mut rest = &all[..];
         while !rest.is_empty() {
@@ -197,7 +202,8 @@ impl ReportConversion<'_> {
                 false => each_field(one).for_each(|field| left(field.tag)),
             }
         }
-        (*self.moved, *self.kept) = (kept, all);
+        let single = mem::replace(self.moved, kept);
+        (*self.kept, *self.single) = (single, all);
     }
 
     /// The first field with its group, and the fields after it.
@@ -205,8 +211,51 @@ impl ReportConversion<'_> {
         let message = self.decoder.decode_whole(fields);
         let first = message.fields().first().map_or(0, |field| field.tag);
         let def = self.venue.group(b"8", first);
-        let len = def.and_then(|def| group_len(def, &message, message.fields()).ok());
+        let len = match def {
+            Some(def) => group_len(def, &message, message.fields()).ok(),
+            None => single_len(&message, 0),
+        };
         let len = len.unwrap_or(1).min(message.fields().len());
         fields.split_at(message.raw(0..len).len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::sync::Arc;
+    use alloc::vec;
+
+    use super::*;
+    use crate::values::fields::contract::Contract;
+    use crate::values::fields::conversion::{ConvertingSession, VersionChange};
+
+    #[test]
+    fn a_report_of_which_a_table_refuses_a_field_needs_no_further_memory() {
+        let [from, to] = [Version::Fix42, Version::Fix44];
+        let sessions = [from, to].map(|version| {
+            Some(ConvertingSession {
+                version,
+                dictionary: Arc::new(Dictionary::built_in(version)),
+                contract: Contract::default(),
+            })
+        });
+        let mut converter = FieldConverter::default();
+        let change = VersionChange { from, to };
+        converter.prepare(sessions.into_iter().collect(), [change].into_iter());
+        let buffers = |it: &FieldConverter| [&it.header, &it.body, &it.moved].map(Vec::as_ptr);
+        let [header, body, moved] = buffers(&converter);
+        let receiver = Dictionary::built_in(to);
+        let conversion = converter.report(Some(SessionNo::new(0)), to);
+        let mut conversion = conversion.expect("a table");
+        assert!(conversion.add(47, b"47=B\x01") && conversion.add(109, b"109=CL\x01"));
+        let (mut written, mut left) = (Vec::new(), Vec::new());
+        let write = |made: MadeReportField<'_>| {
+            written.push(made.tag);
+            true
+        };
+        conversion.finish(b'5', &receiver, write, |tag| left.push(tag));
+        assert_eq!((written, left), (vec![453], vec![47]));
+        // The buffers that were set aside have changed places, and none is a new one.
+        assert_eq!(buffers(&converter), [moved, header, body]);
     }
 }
