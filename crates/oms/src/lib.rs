@@ -35,6 +35,7 @@ pub use decide::mass::MassCancel;
 pub use decide::quotes::{NewQuote, QuoteCancel};
 pub use decide::reload::{NewSettings, RELOAD, ReloadKind, SettingsSource};
 pub use decide::venue::rejects::VenueReject;
+pub use decide::venue::strays::UndoDoubt;
 pub use desk::day;
 pub use desk::history;
 pub use desk::notice::{OmsEvent, OmsListener};

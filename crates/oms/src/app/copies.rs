@@ -8,8 +8,8 @@ use fixwire_tmp::messages::{R06, R16};
 
 use super::Oms;
 use crate::decide::external::ExternalTerms;
-use crate::decide::venue::{ReportKind, ReportOutcome};
-use crate::desk::notice::OmsEvent;
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
+use crate::desk::notice::{OmsEvent, ignored};
 use crate::fix::{clients, lines, spreads};
 use crate::values::ids::SessionNo;
 use crate::values::value::{OrderType, TimeInForce};
@@ -89,7 +89,18 @@ impl Oms {
             ReportOutcome::Unknown | ReportOutcome::Unreadable => {
                 let id = message.get(tag::ORDER_ID).unwrap_or(b"NONE");
                 let unreadable = heard == ReportOutcome::Unreadable;
-                (self.listener)(OmsEvent::StrayReport { id, unreadable });
+                // The order is known by the OrderID(37) alone.
+                let report = lines::copy(index, &fields, version).map(|report| VenueReport {
+                    id: VenueId::default(),
+                    ..report
+                });
+                let said = ignored::report(self.core.state(), report.as_ref(), unreadable);
+                (self.listener)(OmsEvent::StrayReport {
+                    id,
+                    unreadable,
+                    is_known: false,
+                    why: &said.why,
+                });
             }
             _ => {}
         }

@@ -435,8 +435,12 @@ impl Oms {
             ReportOutcome::FillsMissing(order) => self.fills_missing(order),
             ReportOutcome::NotAtVenue(order) => (self.listener)(OmsEvent::NotAtVenue { order }),
             heard @ (ReportOutcome::Unknown | ReportOutcome::Unreadable) => {
-                let (id, unreadable) = (&said.order_no[..], heard == ReportOutcome::Unreadable);
-                (self.listener)(OmsEvent::StrayReport { id, unreadable });
+                (self.listener)(OmsEvent::StrayReport {
+                    id: &said.order_no[..],
+                    unreadable: heard == ReportOutcome::Unreadable,
+                    is_known: said.is_known,
+                    why: "",
+                });
             }
             ReportOutcome::Taken | ReportOutcome::Known | ReportOutcome::Broken => {}
         }

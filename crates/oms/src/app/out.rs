@@ -10,6 +10,8 @@ use fixwire_protocol::{Message, Outbox, Tag};
 use super::OmsSession;
 use crate::app::market_watches::MarketWatches;
 use crate::decide::core::{Core, Sink};
+use crate::decide::venue::VenueId;
+use crate::decide::venue::strays::{DoubtfulUndo, undo_doubt};
 use crate::desk::notice::{OmsEvent, OmsListener};
 use crate::fix::before::Before;
 use crate::fix::carried::{ConvertedFields, LineContract};
@@ -22,7 +24,7 @@ use crate::state::OmsState;
 use crate::state::event::{
     BreakEvent, CopyEvent, DayEvent, InquiryEvent, LifecycleEvent, LimitEvent, LineEvent,
     OrderEvent, Outgoing, PoolEvent, QuoteEvent, ReloadEvent, RequestEvent, SentInquiry,
-    SetupEvent, SpreadEvent, StrayEvent,
+    SetupEvent, SpreadEvent, StrayEvent, UndoEvent,
 };
 use crate::state::roll::{open_at_venues, unconfirmed_at_venues};
 use crate::state::show::scope_name;
@@ -292,11 +294,39 @@ impl Sink for Out<'_> {
             }
             OrderEvent::Stray(StrayEvent::StrayFill { id, effect, .. }) => {
                 let (number, nets) = (state.events(), effect.is_none());
-                return (self.listener)(OmsEvent::StrayFill { number, id, nets });
+                let order = VenueId::parse(id).and_then(|it| state.orders().get(it.order));
+                return (self.listener)(OmsEvent::StrayFill {
+                    number,
+                    id,
+                    nets,
+                    is_known: order.is_some(),
+                });
             }
-            OrderEvent::Stray(StrayEvent::StrayUndo { id, fill, .. }) => {
+            OrderEvent::Stray(StrayEvent::StrayUndo {
+                line,
+                order,
+                of,
+                instrument,
+                side,
+                id,
+                fill,
+                ..
+            }) => {
+                let doubtful = DoubtfulUndo {
+                    line,
+                    order,
+                    of,
+                    instrument,
+                    side,
+                };
+                let doubt = undo_doubt(state, &doubtful);
                 let number = state.events();
-                return (self.listener)(OmsEvent::StrayUndo { number, id, fill });
+                return (self.listener)(OmsEvent::StrayUndo {
+                    number,
+                    id,
+                    fill,
+                    doubt,
+                });
             }
             OrderEvent::Stray(StrayEvent::Recalled { .. }) => return,
             OrderEvent::Order(LifecycleEvent::Filled { order, .. })
@@ -309,6 +339,15 @@ impl Sink for Out<'_> {
                     true => OmsEvent::LateFill { order },
                     false => OmsEvent::Overfilled { order },
                 });
+                return self.report(state, event);
+            }
+            OrderEvent::Undo(UndoEvent::Corrected { order, .. })
+                if state
+                    .orders()
+                    .get(order)
+                    .is_some_and(|it| it.filled > it.quantity) =>
+            {
+                (self.listener)(OmsEvent::Overfilled { order });
                 return self.report(state, event);
             }
             OrderEvent::Setup(_)

@@ -72,6 +72,7 @@ impl Oms {
         (refused, code): (Refused, Option<RejectCode>),
         outbox: &mut Outbox,
     ) {
+        self.count_cut(reject);
         let text = cut(reject.get(tag::TEXT).unwrap_or_default());
         let (core, mut out) = self.parts(outbox, None);
         let heard = match refused {

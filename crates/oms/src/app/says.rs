@@ -7,8 +7,8 @@ use super::Oms;
 use super::requests::names;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::rejects::VenueReject;
-use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport, cut};
-use crate::desk::notice::OmsEvent;
+use crate::decide::venue::{ReportKind, ReportOutcome, TEXT_MOST, VenueId, VenueReport, cut};
+use crate::desk::notice::{OmsEvent, ignored};
 use crate::fix::mass::Listing;
 use crate::fix::{inquiries, lines, markets, mass, prices, spreads, status};
 use crate::state::client_rate::Passage;
@@ -214,6 +214,7 @@ impl Oms {
                 rejected_kind(message),
             ) {
                 Some(id) => {
+                    self.count_cut(message);
                     let (core, mut out, _) = self.parts_of(outbox, None, words);
                     let reject = reject(tag::CXL_REJ_REASON, RejectCode::Cancel);
                     if core.may_reject(line, id.order) {
@@ -258,17 +259,7 @@ impl Oms {
             (self.listener)(OmsEvent::NotAtVenue { order });
         }
         if matches!(heard, ReportOutcome::Unknown | ReportOutcome::Unreadable) {
-            let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
-            let unreadable = heard == ReportOutcome::Unreadable;
-            (self.listener)(match message.get(tag::EXEC_TYPE) {
-                Some(b"D") if unreadable => OmsEvent::Restatement {
-                    id,
-                    reason: message
-                        .get(tag::EXEC_RESTATEMENT_REASON)
-                        .unwrap_or_default(),
-                },
-                _ => OmsEvent::StrayReport { id, unreadable },
-            });
+            self.ignored(line, message, version, heard == ReportOutcome::Unreadable);
         }
         Ok(())
     }
@@ -296,6 +287,48 @@ impl Oms {
         let at = self.at(now);
         let (core, mut out) = self.parts(outbox, None);
         core.declined(at, id, reject, &mut out);
+    }
+
+    /// Counts a Text(58) of a reject that clients get in part.
+    pub(super) fn count_cut(&mut self, reject: &Message<'_>) {
+        let text = reject.get(tag::TEXT).unwrap_or_default();
+        if text.len() > TEXT_MOST {
+            self.dropped.reports.add(tag::TEXT);
+        }
+    }
+
+    /// Raises the event for a report or reject that changes nothing.
+    #[cold]
+    fn ignored(
+        &mut self,
+        line: SessionNo,
+        message: &Message<'_>,
+        version: Version,
+        unreadable: bool,
+    ) {
+        let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
+        if unreadable && message.get(tag::EXEC_TYPE) == Some(b"D") {
+            let reason = message.get(tag::EXEC_RESTATEMENT_REASON);
+            let reason = reason.unwrap_or_default();
+            return (self.listener)(OmsEvent::Restatement { id, reason });
+        }
+        let state = self.core.state();
+        let said = match message.msg_type() {
+            b"8" => {
+                let report = Indexed::read(message, |it| lines::report(line, it, version));
+                ignored::report(state, report.as_ref(), unreadable)
+            }
+            _ => {
+                let id = |tag| message.get(tag).and_then(VenueId::parse);
+                ignored::reject(state, id(tag::CL_ORD_ID), id(tag::ORIG_CL_ORD_ID))
+            }
+        };
+        (self.listener)(OmsEvent::StrayReport {
+            id,
+            unreadable,
+            is_known: said.is_known,
+            why: &said.why,
+        });
     }
 
     fn report_said(
@@ -394,6 +427,7 @@ impl Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) {
+        self.count_cut(message);
         if let Some(answer) = inquiries::answer(message) {
             let (core, mut out) = self.parts(outbox, None);
             let (inquiry, reason) = (answer.inquiry, answer.reason());

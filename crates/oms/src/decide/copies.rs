@@ -63,6 +63,17 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
+    /// Raises the break for a copy of a fill whose symbol or side is not that of its order.
+    pub(crate) fn copy_of_other(
+        &mut self,
+        at: i64,
+        key: CopyKey,
+        text: &str,
+        sink: &mut impl Sink,
+    ) {
+        self.break_off(at, BreakKind::OtherCopy, key, text.as_bytes(), sink);
+    }
+
     /// Raises the event for a fill of an order placed elsewhere that cannot be assigned to an account and instrument of
     /// the OMS.
     pub(crate) fn unplaced(&mut self, at: i64, text: &str, sink: &mut impl Sink) {

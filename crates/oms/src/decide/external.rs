@@ -2,6 +2,7 @@
 //! orders that were placed elsewhere, such as at the venue's terminal.
 
 use alloc::format;
+use alloc::string::String;
 
 use fixwire_protocol::Decimal;
 
@@ -16,7 +17,7 @@ use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::rules::InstrumentRule;
 use crate::values::show::text;
 use crate::values::units::{scaled, units};
-use crate::values::value::{Effect, End, Number, OrderType, TimeInForce};
+use crate::values::value::{Effect, End, Number, OrderType, Side, TimeInForce};
 
 /// Fields of an ExecutionReport(8) that only an order placed elsewhere needs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,7 +77,7 @@ impl Core {
         sink: &mut impl Sink,
     ) -> ReportOutcome {
         let number = |value: Option<Decimal>| value.unwrap_or_default();
-        let what = format!(
+        let what = short_text(format!(
             "{} {}: {} {} at {} for {}",
             text(id),
             text(exec_id),
@@ -84,16 +85,62 @@ impl Core {
             number(report.last_quantity),
             number(report.last_price),
             text(report.account),
-        );
-        let mut what = what.as_str();
-        while what.len() > crate::Text::MAX {
-            what = &what[..what.floor_char_boundary(crate::Text::MAX)];
-        }
-        let breaks = self.state().copies.breaks();
-        if breaks.values().any(|it| it.text.bytes() == what.as_bytes()) {
+        ));
+        if self.has_copy_break(&what) {
             return ReportOutcome::Known;
         }
-        self.unplaced(at, what, sink);
+        self.unplaced(at, &what, sink);
+        ReportOutcome::Taken
+    }
+
+    fn has_copy_break(&self, what: &str) -> bool {
+        let breaks = self.state().copies.breaks();
+        breaks.values().any(|it| it.text.bytes() == what.as_bytes())
+    }
+
+    /// The order of the OMS that a copy of a fill names by ClOrdID(11) and OrderID(37), when its symbol or side is
+    /// another.
+    fn order_of_other_copy(&self, report: &VenueReport<'_>) -> Option<Number> {
+        let state = self.state();
+        let order = state.orders().get(report.id.order)?;
+        let of = order.line().and_then(|line| state.copies.session_of(line));
+        let venue_id = order.venue_id.bytes();
+        let is_its = report.kind == ReportKind::Fill
+            && of == Some(report.line)
+            && !order.is_external()
+            && !order.state.is_unsent()
+            && (venue_id.is_empty() || report.venue_id.is_empty() || venue_id == report.venue_id);
+        is_its.then_some(order.number)
+    }
+
+    /// Raises the break for a copy of a fill whose symbol or side is not that of its order.
+    #[cold]
+    fn other_copy(
+        &mut self,
+        at: i64,
+        order: Number,
+        report: &VenueReport<'_>,
+        exec_id: &[u8],
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
+        let number = |value: Option<Decimal>| value.unwrap_or_default();
+        let side = match report.side.map(Side::is_buy) {
+            Some(true) => "buy ",
+            Some(false) => "sell ",
+            None => "",
+        };
+        let what = short_text(format!(
+            "{} {}: {side}{} {} at {}",
+            text(report.venue_id),
+            text(exec_id),
+            text(report.symbol),
+            number(report.last_quantity),
+            number(report.last_price),
+        ));
+        if self.has_copy_break(&what) {
+            return ReportOutcome::Known;
+        }
+        self.copy_of_other(at, (order, report.exec), &what, sink);
         ReportOutcome::Taken
     }
 
@@ -202,6 +249,19 @@ impl Core {
         if let Some(number) = self.copied_order(report) {
             return self.copy_of(at, number, report, terms.exec_id, sink);
         }
+        if !self.is_copy_of_recalled(report)
+            && let Some(number) = self.order_of_other_copy(report)
+        {
+            let instrument = self.state().instruments().find(report.symbol);
+            if let Some(instrument) =
+                instrument.filter(|it| self.has_counted(report.exec, Some(*it)))
+            {
+                // The line has reported the fill so, too.
+                self.stray_confirmed(at, report.exec, instrument, sink);
+                return ReportOutcome::Known;
+            }
+            return self.other_copy(at, number, report, terms.exec_id, sink);
+        }
         let (state, number) = (self.state(), report.id.order);
         let is_past = (1..=state.last).contains(&number)
             && (state.orders().get(number).is_none() || self.is_copy_of_recalled(report));
@@ -255,10 +315,13 @@ impl Core {
 
     /// The key of a copy's execution among the fills of its order.
     fn copied_exec(&self, report: &VenueReport<'_>) -> u64 {
-        match self.copied_leg(report.id.order, report) {
-            Some(leg) => leg_exec(report.exec, leg),
-            None => report.exec,
+        if let Some(leg) = self.copied_leg(report.id.order, report) {
+            return leg_exec(report.exec, leg);
         }
+        let order = self.state().orders().get(report.id.order);
+        let fill = order.filter(|_| report.kind == ReportKind::Fill);
+        let fill = fill.and_then(|order| self.execution(report, order.instrument));
+        fill.map_or(report.exec, |fill| self.fill_exec(report, fill))
     }
 
     fn copy_of(
@@ -350,6 +413,12 @@ impl Core {
             }
         }
     }
+}
+
+/// A text, cut between characters to the length that a break can hold.
+fn short_text(mut what: String) -> String {
+    what.truncate(what.floor_char_boundary(crate::Text::MAX));
+    what
 }
 
 /// The order that a report describes; `None` when a field is missing or cannot be read.

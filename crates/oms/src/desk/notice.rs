@@ -6,6 +6,7 @@ use core::fmt::{self, Write as _};
 
 use fixwire_tmp::{LinkEnd, LinkWarning, TmpStatus};
 
+use crate::decide::venue::strays::UndoDoubt;
 use crate::values::fields::{RefusedField, first_orders};
 use crate::values::rules::RateRule;
 use crate::values::show::counted;
@@ -35,6 +36,8 @@ pub enum OmsEvent<'a> {
         id: &'a [u8],
         /// Whether PositionEffect(77), which the symbol needs, is missing: the fill closes the opposite position first.
         nets: bool,
+        /// Whether ClOrdID(11) names an order in memory, which cannot have the fill.
+        is_known: bool,
     },
     /// A report that cannot be read, or that belongs to no order and no account of the OMS; the OMS ignores it.
     StrayReport {
@@ -42,8 +45,12 @@ pub enum OmsEvent<'a> {
         id: &'a [u8],
         /// Whether the report cannot be read.
         unreadable: bool,
+        /// Whether the order is in memory.
+        is_known: bool,
+        /// What is wrong with the report, and what it says of a fill; empty when nothing else is known.
+        why: &'a str,
     },
-    /// A venue cancels or corrects a trade that is not in memory: nothing is changed.
+    /// A venue cancels or corrects a trade that the OMS does not have so: nothing is changed.
     StrayUndo {
         /// The number of the break.
         number: u64,
@@ -51,6 +58,8 @@ pub enum OmsEvent<'a> {
         id: &'a [u8],
         /// ExecRefID(19): the venue's ExecID(17) of the fill; empty when missing.
         fill: &'a [u8],
+        /// Why nothing is changed.
+        doubt: UndoDoubt,
     },
     /// A venue restates an order in a way that the OMS cannot apply: a person has to ask the venue.
     Restatement {
@@ -436,31 +445,25 @@ impl fmt::Display for OmsEvent<'_> {
                 f,
                 "order {order}: fill received after the order was closed; the position includes it: check with the venue"
             ),
-            Self::StrayFill { number, id, nets } => write!(
+            Self::StrayFill {
+                number,
+                id,
+                nets,
+                is_known,
+            } => write!(
                 f,
-                "break {number}: fill for unknown order {}{}; the position includes it: check with the venue; fixwire oms breaks settle",
+                "break {number}: fill {} {}{}; the position includes it: check with the venue; fixwire oms breaks settle",
+                if *is_known {
+                    "that does not belong to order"
+                } else {
+                    "for unknown order"
+                },
                 String::from_utf8_lossy(id),
                 if *nets {
                     " without PositionEffect(77): it closed the opposite position first"
                 } else {
                     ""
                 }
-            ),
-            Self::StrayReport { id, unreadable } => write!(
-                f,
-                "{} order {} ignored: check with the venue",
-                if *unreadable {
-                    "unreadable report for"
-                } else {
-                    "report for unknown"
-                },
-                String::from_utf8_lossy(id)
-            ),
-            Self::StrayUndo { number, id, fill } => write!(
-                f,
-                "break {number}: bust or correction of fill {} of order {}, which is not in memory: nothing is changed: check with the venue; fixwire oms breaks settle finds the order in the journal",
-                String::from_utf8_lossy(fill),
-                String::from_utf8_lossy(id)
             ),
             Self::FieldsRefused { orders } => write!(
                 f,
@@ -482,6 +485,8 @@ impl fmt::Display for OmsEvent<'_> {
             | Self::LiveAfterEnd { .. }
             | Self::LapseCancelled { .. }
             | Self::ForeignReport { .. }
+            | Self::StrayReport { .. }
+            | Self::StrayUndo { .. }
             | Self::NoAnswer { .. } => self.write_doubt(f),
             Self::Killed { scope, why } => write!(
                 f,
@@ -786,5 +791,6 @@ pub(crate) fn is_wrong_login(why: &LinkEnd) -> bool {
 pub type OmsListener = Box<dyn FnMut(OmsEvent<'_>) + Send>;
 
 mod doubts;
+pub(crate) mod ignored;
 #[cfg(test)]
 mod tests;

@@ -228,6 +228,9 @@ impl<'a> VenueFields<'a> {
                 || self.is_said(report, field.tag)
                 || self.account_tags.contains(&field.tag)
             {
+                if field.tag == tag::TEXT && self.is_cut(report) {
+                    left(field.tag);
+                }
                 continue;
             }
             // Each version may have another value for the same encoding.
@@ -344,6 +347,13 @@ impl<'a> VenueFields<'a> {
             let text = self.message.get(tag::TEXT).unwrap_or_default();
             !is_encoded || !text.starts_with(own.value)
         })
+    }
+
+    /// Whether a report has only the begin of the venue's Text(58).
+    fn is_cut(&self, report: &[u8]) -> bool {
+        let text = self.message.get(tag::TEXT).unwrap_or_default();
+        let own = each_field(report).find(|it| it.tag == tag::TEXT);
+        own.is_some_and(|own| own.value.len() < text.len() && text.starts_with(own.value))
     }
 }
 

@@ -183,7 +183,7 @@ impl Copies {
     }
 
     pub fn add_break(&mut self, number: u64, found: CopyBreak) {
-        if found.kind != BreakKind::Unplaced {
+        if !found.kind.is_of_copy_alone() {
             self.broken.insert(found.key, number);
         }
         self.breaks.insert(number, found);
@@ -191,7 +191,7 @@ impl Copies {
 
     pub fn close(&mut self, number: u64) -> Option<()> {
         let found = self.breaks.remove(&number)?;
-        if found.kind != BreakKind::Unplaced {
+        if !found.kind.is_of_copy_alone() {
             self.broken.remove(&found.key);
         }
         Some(())

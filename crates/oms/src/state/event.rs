@@ -690,7 +690,7 @@ events! {
             order: Number = "The order.", line: Option<SessionNo> = "The session of the report; `None` when the order has none.",
             exec: u64 = "Hash of the ExecID(17) that it is about; 0 for none.",
             filled: Option<Quantity> = "CumQty(14) of the venue.",
-            quantity: Quantity = "LastQty(32) of the fill, or OrderQty(38) of the order, as the venue says.",
+            quantity: Quantity = "LastQty(32) of the fill, or OrderQty(38) of the order, as the venue says; of a correction CumQty(14) of the order.",
             price: Price = "LastPx(31) of the fill, or Price(44) of the order, as the venue says.",
             paid: Option<i128> = "CumQty(14) times AvgPx(6) of the venue, as that of the order.",
             status: u8 = "OrdStatus(39) of the venue; 0 without one.",

@@ -49,6 +49,21 @@ impl LegFills {
         Some(found)
     }
 
+    /// Whether `by` is a correction of the fill.
+    pub fn is_now_of(&self, order: Number, exec: Option<u64>, by: u64) -> bool {
+        let mut next = exec;
+        while let Some(exec) = next {
+            let Some(fill) = self.get(order, exec) else {
+                return false;
+            };
+            if fill.undone == by && self.get(order, by).is_some() {
+                return true;
+            }
+            next = Some(fill.undone);
+        }
+        false
+    }
+
     /// Removes the fills of an order that is removed from memory.
     pub fn forget(&mut self, order: Number) {
         let of = self.0.range((order, 0)..=(order, u64::MAX));

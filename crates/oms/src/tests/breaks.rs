@@ -642,3 +642,54 @@ fn a_second_operator_settles_a_fill_of_an_unknown_order() {
     assert_eq!(world.held(), 0);
     world.check();
 }
+
+#[test]
+fn the_highest_price_of_a_symbol_leaves_its_prices_fewer_decimals() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 30, "100").unwrap();
+    world.fill(order, 10, "1000000000");
+    world.fill(order, 10, "5.123456789");
+    let state = world.core.state();
+    assert_eq!(state.scale(InstrumentNo::new(0)), 5);
+    let paid = 10 * 100_000_000_000_000 + 10 * 512_346;
+    assert_eq!(state.orders().get(order).unwrap().paid, paid);
+    world.check();
+}
+
+#[test]
+fn limits_count_what_a_correction_that_fits_no_fill_may_change() {
+    // ExecRefID(19) is that of the fill or of none; CumQty(14), LastQty(32), and what limits count as bought and sold.
+    for (is_its, cum, last, buying, selling) in [
+        (false, Some(12), 12, 90, 0),
+        (false, Some(30), 30, 110, 0),
+        (false, Some(4), 4, 90, 6),
+        (true, Some(10), 8, 90, 2),
+        (false, None, 4, 90, 6),
+    ] {
+        let mut world = World::new();
+        let order = world.order(Side::Buy, 100, "100").unwrap();
+        world.accept(order);
+        world.fill_said(order, 10, "100", (10, "100"));
+        let left = Decimal::from_int(90);
+        let report = VenueReport {
+            exec: 900,
+            reference: Some(if is_its { world.execs } else { 77 }),
+            last_quantity: Some(Decimal::from_int(last)),
+            last_price: decimal("100"),
+            filled: cum.map(Decimal::from_int),
+            leaves: cum.filter(|cum| *cum == 30).map(|_| left),
+            status: b'1',
+            ..about(order, order, ReportKind::Correct)
+        };
+        world.report(&report);
+        let (kind, number) = world.broken()[0];
+        assert_eq!(kind, BreakKind::Correction);
+        let tally = world.core.state().firm.tally;
+        assert_eq!((tally.buying, tally.selling), (buying, selling), "{cum:?}");
+        world.check();
+        world.settles_as("ann", number, "ours").unwrap();
+        let tally = world.core.state().firm.tally;
+        assert_eq!((tally.buying, tally.selling), (90, 0));
+        world.check();
+    }
+}

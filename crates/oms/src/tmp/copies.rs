@@ -131,6 +131,7 @@ impl Core {
             self.set_link_numbers(at, line, copy.rpt_seq, more, sink);
         }
         TmpOutcome {
+            is_known: false,
             heard,
             order_no: copy.order_no,
             status: copy.status,

@@ -72,6 +72,7 @@ impl Core {
         // An answer to an inquiry that no longer waits changes nothing.
         let inquiry = self.tmp_inquiry(line, order_no, ord_id).unwrap_or(0);
         Some(TmpOutcome {
+            is_known: false,
             heard: self.tmp_answered(at, line, inquiry, status, sink),
             order_no,
             status,

@@ -45,6 +45,7 @@ impl Core {
             false => 0,
         };
         Some(TmpOutcome {
+            is_known: false,
             heard: ReportOutcome::Known,
             order_no: [0; 5],
             status: said.status,

@@ -202,6 +202,8 @@ pub(crate) struct TmpOutcome {
     pub heard: ReportOutcome,
     /// The order_no of the frame, for events.
     pub order_no: [u8; 5],
+    /// Whether the order of a frame that is ignored is in memory.
+    pub is_known: bool,
     /// Status of the frame.
     pub status: TmpStatus,
     /// The present state of the markets in the frame, and the number of markets whose state changed.
@@ -226,8 +228,11 @@ impl Core {
             R08::CODE | R38::CODE => return self.tmp_answers(at, line, frame, sink),
             R03::CODE => {
                 let reject = frame.body::<R03>().ok()?;
+                let ids = (reject.order_no, reject.ord_id, reject.user_define);
+                let heard = self.tmp_rejects(at, line, &reject, sink);
                 return Some(TmpOutcome {
-                    heard: self.tmp_rejects(at, line, &reject, sink),
+                    is_known: self.tmp_knows(heard, ids, reject.side),
+                    heard,
                     order_no: reject.order_no,
                     status: reject.status,
                     market: None,
@@ -236,12 +241,23 @@ impl Core {
             _ => return None,
         };
         let exec = exec_of(frame.bytes());
+        let heard = self.tmp_reports(at, line, &execution, exec, sink);
         Some(TmpOutcome {
-            heard: self.tmp_reports(at, line, &execution, exec, sink),
+            is_known: self.tmp_knows(heard, execution.id, execution.side),
+            heard,
             order_no: execution.id.0,
             status: execution.status,
             market: None,
         })
+    }
+
+    /// Whether the order of an ignored frame is in memory.
+    fn tmp_knows(&self, heard: ReportOutcome, ids: ([u8; 5], u32, [u8; 8]), side: TmpSide) -> bool {
+        if !matches!(heard, ReportOutcome::Unknown | ReportOutcome::Unreadable) {
+            return false;
+        }
+        let (order, _) = resolve(self.state(), ids, side);
+        self.state().orders().get(order).is_some()
     }
 
     fn tmp_reports(

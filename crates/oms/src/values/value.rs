@@ -93,7 +93,7 @@ bytes! {
         NotCounted = 8,
         /// A fill with the ExecID(17) of another fill.
         ReusedExec = 9,
-        /// A bust or correction that fits no fill.
+        /// A bust that fits no fill.
         Bust = 10,
         /// OrderQty(38) differs.
         Quantity = 11,
@@ -105,6 +105,17 @@ bytes! {
         Status = 14,
         /// AvgPx(6) differs.
         Average = 15,
+        /// A correction that fits no fill.
+        Correction = 16,
+        /// A drop copy of a fill with another Symbol(55) or Side(54) than the order.
+        OtherCopy = 17,
+    }
+}
+
+impl BreakKind {
+    /// Whether a break of this kind is of a drop copy that is compared with no fill of a line.
+    pub(crate) fn is_of_copy_alone(self) -> bool {
+        matches!(self, Self::Unplaced | Self::OtherCopy)
     }
 }
 
@@ -120,12 +131,13 @@ impl fmt::Display for BreakKind {
             Self::FillsSurplus => "more fills than CumQty(14)",
             Self::NotCounted => "fill that CumQty(14) does not count",
             Self::ReusedExec => "ExecID(17) of another fill",
-            Self::Bust => "bust or correction that fits no fill",
+            Self::Bust | Self::Correction => "bust or correction that fits no fill",
             Self::Quantity => "OrderQty(38) differs",
             Self::LimitPrice => "Price(44) differs",
             Self::Leaves => "LeavesQty(151) differs",
             Self::Status => "OrdStatus(39) differs",
             Self::Average => "AvgPx(6) differs",
+            Self::OtherCopy => "copy with another symbol or side",
         })
     }
 }

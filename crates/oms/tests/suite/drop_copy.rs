@@ -63,7 +63,7 @@ impl Office {
     }
 
     fn of(settings: String) -> Self {
-        let instruments = "symbol,tick,lot,reference\nXYZ,0.05,1,100\n".to_owned();
+        let instruments = "symbol,tick,lot,reference\nXYZ,0.05,1,100\nABC,1,1,50\n".to_owned();
         let limits = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,10\nfirm,RC13,1000\n\
                       firm,RC14,100000000\nfirm,RC15,5000\n";
         let setup = Setup {
@@ -458,6 +458,55 @@ fn a_fill_of_an_unknown_account_stays_as_a_break() {
         .desk
         .hear(&Input::Command(format!("accept break={number}")));
     assert_eq!(office.breaks(), [""; 0]);
+}
+
+#[test]
+fn a_copy_with_another_symbol_or_side_than_its_order_is_a_break() {
+    for what in ["55=XYZ|54=2|", "55=ABC|54=1|"] {
+        let mut office = Office::new();
+        let order = office.order("C1");
+        office.fill(LINE, order, "E1", (10, "100"));
+        let copy = format!("37=V1|11=1|17=E1|1=A1|150=F|39=1|{what}38=100|32=10|31=100|");
+        for _ in 0..2 {
+            office.says(VENUE_COPY, "8", &copy);
+        }
+        assert_eq!(
+            office.breaks(),
+            ["copy with another symbol or side, 1, -, -"],
+            "{what}"
+        );
+        let text = match what {
+            "55=XYZ|54=2|" => "V1 E1: sell XYZ 10 at 100",
+            _ => "V1 E1: buy ABC 10 at 100",
+        };
+        let list = office.desk.query("breaks");
+        assert!(list.contains(text), "{list}");
+        assert_eq!(office.net(), 10, "{what}");
+        office.restart(true);
+        // The fill still has no copy.
+        office.fill(VENUE_COPY, order, "E1", (10, "100"));
+        office.pass(4_000_000_000);
+        assert_eq!(
+            office.breaks(),
+            ["copy with another symbol or side, 1, -, -"],
+            "{what}"
+        );
+        let number = office.break_number();
+        office
+            .desk
+            .hear(&Input::Command(format!("accept break={number}")));
+        assert_eq!(office.breaks(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_bust_elsewhere_with_the_exec_id_of_its_fill_is_applied() {
+    let mut office = Office::new();
+    office.elsewhere("N", "150=0|39=0|14=0|151=50|");
+    office.elsewhere("E1", "150=F|39=1|32=5|31=101|14=5|151=45|");
+    assert_eq!(office.net(), -5);
+    office.elsewhere("E1", "150=H|39=0|19=E1|32=5|14=0|151=50|");
+    assert_eq!((office.net(), office.breaks().len()), (0, 0));
 }
 
 /// What a slow office says of each fill: both sides, and when the first of them was there.

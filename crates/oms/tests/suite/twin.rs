@@ -136,7 +136,7 @@ impl Twin {
 
     /// The breaks that the OMS lists: number, kind and order.
     fn breaks(&self) -> Vec<(u64, (&'static str, u64))> {
-        const KINDS: [(&str, &str); 11] = [
+        const KINDS: [(&str, &str); 15] = [
             ("fills missing: CumQty(14)", "cum"),
             ("more fills than CumQty(14)", "surplus"),
             ("fill that CumQty(14) does not count", "uncounted"),
@@ -148,6 +148,10 @@ impl Twin {
             ("fill of an order that is not known here", "stray"),
             ("bust of a fill that is not in memory", "undo"),
             ("correction of a fill that is not in memory", "undo"),
+            ("bust of a fill that its order does not have", "undo"),
+            ("correction of a fill that its order does not have", "undo"),
+            ("bust that does not fit its fill", "undo"),
+            ("correction that does not fit its fill", "undo"),
         ];
         let list = self.desk.query("breaks");
         let rows = list.lines().skip(1).map(|row| {

@@ -6,6 +6,7 @@ use fixwire_engine::protocol::dictionary::Version;
 
 use crate::desk::{Desk, Input, Said, Setup};
 
+mod doubts;
 mod recalled;
 
 const CLIENT: usize = 0;
@@ -56,7 +57,7 @@ impl Office {
     }
 
     fn of(client: Version, venue: Version, settings: String) -> Self {
-        let instruments = "symbol,tick,lot,reference\nXYZ,0.05,1,100\n".to_owned();
+        let instruments = "symbol,tick,lot,reference\nXYZ,0.05,1,100\nABC,1,1,50\n".to_owned();
         let limits = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,10\n\
                       firm,RC13,1000\nfirm,RC14,100000000\nfirm,RC15,5000\n";
         let setup = Setup {

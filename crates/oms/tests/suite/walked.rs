@@ -119,12 +119,14 @@ fn each_kind_of_break_and_each_state_has_a_class() {
             | BreakKind::NoReport
             | BreakKind::Differs
             | BreakKind::NotClosed
-            | BreakKind::Unplaced => true,
+            | BreakKind::Unplaced
+            | BreakKind::OtherCopy => true,
             BreakKind::FillsMissing
             | BreakKind::FillsSurplus
             | BreakKind::NotCounted
             | BreakKind::ReusedExec
             | BreakKind::Bust
+            | BreakKind::Correction
             | BreakKind::Quantity
             | BreakKind::LimitPrice
             | BreakKind::Leaves

@@ -581,7 +581,12 @@ impl Core {
         let order = self.state().orders().get(report.id.order)?;
         let scale = self.state().scale(order.instrument);
         let said = report.average?.normalized();
-        let worth = i128::from(said.mantissa).checked_mul(self.cum_qty(report)?.into())?;
+        let cum = self.cum_qty(report)?;
+        if said.mantissa == 0 && cum > 0 {
+            // Some venues send 0 when they do not know the average.
+            return None;
+        }
+        let worth = i128::from(said.mantissa).checked_mul(cum.into())?;
         let digits = i32::from(scale) - i32::from(said.scale);
         let one = 10_i128.checked_pow(digits.unsigned_abs())?;
         match digits >= 0 {
@@ -624,7 +629,7 @@ fn is_of_fill(kind: ReportKind) -> bool {
 }
 
 /// Cuts a text to the length that an event can hold.
-fn cut(text: &str) -> &[u8] {
+pub(crate) fn cut(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len().min(crate::Text::MAX)]
 }
 

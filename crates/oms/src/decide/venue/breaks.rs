@@ -192,7 +192,7 @@ impl Core {
         let is_recalled = self.state.strays.is_recalled(found.order);
         let takes = matches!(
             found.kind,
-            BreakKind::Bust | BreakKind::FillsSurplus | BreakKind::Average
+            BreakKind::Bust | BreakKind::Correction | BreakKind::FillsSurplus | BreakKind::Average
         );
         if is_recalled && !takes {
             return Err(format!(
@@ -214,6 +214,16 @@ impl Core {
             BreakKind::Bust | BreakKind::FillsSurplus => {
                 let (filled, paid) = less(order, found)?;
                 // An order that ended by its fills opens again when it has fewer fills. A cancelled order stays closed.
+                Correction::Fills(filled, paid, is_live && may_trade)
+            }
+            BreakKind::Correction if self.state.legs(order.instrument).is_some() => {
+                return Err(format!(
+                    "order {} is of a spread, and the report does not say what becomes of its legs: settle the break with our value, and change the positions of the legs with fixwire oms position adjust",
+                    found.order
+                ));
+            }
+            BreakKind::Correction => {
+                let (filled, paid) = corrected(order, found)?;
                 Correction::Fills(filled, paid, is_live && may_trade)
             }
             BreakKind::Quantity => Correction::Terms(found.quantity, order.price),
@@ -241,7 +251,8 @@ impl Core {
             | BreakKind::NoReport
             | BreakKind::Differs
             | BreakKind::NotClosed
-            | BreakKind::Unplaced => return Err("it is of a drop copy".into()),
+            | BreakKind::Unplaced
+            | BreakKind::OtherCopy => return Err("it is of a drop copy".into()),
         }))
     }
 
@@ -422,9 +433,14 @@ fn missing_fill(
 
 /// CumQty(14) of an order, and the amount paid for it, after the quantity of a break is taken back.
 fn less(order: &Order, found: &VenueBreak) -> Result<(Quantity, Amount), String> {
-    let by = found.opposite;
+    let by = match found.kind {
+        BreakKind::Bust => found.quantity,
+        _ => found.opposite,
+    };
     let left = order.filled.checked_sub(by).filter(|_| by > 0);
-    let left = left.ok_or("the venue did not say of how much: enter it as a position")?;
+    let left = left.ok_or(
+        "the report does not say how much the order loses, or says two quantities: ask the venue, and settle the break with our value",
+    )?;
     if let Some(paid) = found.paid.filter(|_| found.filled == Some(left)) {
         return Ok((left, paid));
     }
@@ -436,6 +452,23 @@ fn less(order: &Order, found: &VenueBreak) -> Result<(Quantity, Amount), String>
         price => i128::from(price) * i128::from(by),
     };
     Ok((left, order.paid.saturating_sub(worth)))
+}
+
+/// CumQty(14) and the amount paid of the venue after a correction that fits no fill.
+fn corrected(order: &Order, found: &VenueBreak) -> Result<(Quantity, Amount), String> {
+    const BY_HAND: &str = "ask the venue, settle the break with our value, and enter the correction with fixwire oms correct";
+    let filled = found.filled.ok_or_else(|| {
+        format!(
+            "CumQty(14) of the report is missing, or is not that after the correction: {BY_HAND}"
+        )
+    })?;
+    if order.filled != found.quantity {
+        return Err(format!("the order has other fills by now: {BY_HAND}"));
+    }
+    match found.paid.or((filled == 0).then_some(0)) {
+        Some(paid) => Ok((filled, paid)),
+        None => Err(format!("the report has no AvgPx(6): {BY_HAND}")),
+    }
 }
 
 /// The values of the venue that differ from an order; empty when none differs.

@@ -5,10 +5,12 @@ use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::VenueReport;
+use crate::state::copies::FillTerms;
 use crate::state::event::{OrderEvent, SetupEvent};
 use crate::values::ids::{InstrumentNo, Table};
+use crate::values::slab::mixed;
 use crate::values::units::{MOST, decimals, rounded};
-use crate::values::value::{Price, Quantity};
+use crate::values::value::{BreakKind, Price, Quantity};
 
 /// Prices must be in range even after they grow by this factor.
 const ROOM: u64 = 16;
@@ -90,6 +92,63 @@ impl Core {
         (before..=decimals(price)).rev().find(|scale| fits(*scale))
     }
 
+    /// The hash under which a fill counts: that of its ExecID(17). A venue that begins its ExecIDs again every day may
+    /// use that of a fill of a former day for another fill of the same order: such a fill has a hash of its own.
+    pub(crate) fn fill_exec(&self, report: &VenueReport<'_>, fill: FillTerms) -> u64 {
+        match self.state().orders().has_fill(report.id.order, report.exec) {
+            true => self.exec_again(report, fill),
+            false => report.exec,
+        }
+    }
+
+    /// The hash of a fill whose ExecID(17) a fill of its order has already.
+    #[cold]
+    fn exec_again(&self, report: &VenueReport<'_>, (quantity, price): FillTerms) -> u64 {
+        let number = report.id.order;
+        let orders = self.state().orders();
+        let Some(order) = orders.get(number) else {
+            return report.exec;
+        };
+        let (mut last, mut known) = (report.exec, None);
+        while let Some(fill) = orders.fill(number, last) {
+            if (fill.quantity, fill.price) == (quantity, price) {
+                known = Some(last);
+            }
+            if !orders.has_fill(number, exec_of_another_day(last)) {
+                break;
+            }
+            last = exec_of_another_day(last);
+        }
+        let cum = self.cum_qty(report);
+        let is_former = orders
+            .fill(number, last)
+            .is_some_and(|fill| self.state().rejected.is_past(fill.report));
+        // CumQty(14) counts all fills of the order, and this one: no fill is lost, taken back or settled, so that a
+        // report of a former day that is sent again has a smaller CumQty.
+        let counted = || {
+            orders.fills_of(number).try_fold(0_u64, |sum, fill| {
+                let sum = sum.checked_add(fill.quantity)?;
+                (fill.undone == 0).then_some(sum)
+            })
+        };
+        let is_new = is_former
+            && cum.is_some()
+            && cum == order.filled.checked_add(quantity)
+            && order.state.is_open()
+            && !self.state().strays.is_recalled(number)
+            && !self.speaks_tmp(report.line)
+            && self
+                .state()
+                .breaks
+                .find(number, BreakKind::FillsMissing, 0)
+                .is_none()
+            && counted() == Some(order.filled);
+        match is_new {
+            true => exec_of_another_day(last),
+            false => known.unwrap_or(last),
+        }
+    }
+
     pub(crate) fn execution(
         &self,
         report: &VenueReport<'_>,
@@ -99,4 +158,9 @@ impl Core {
         let price = rounded(report.last_price?, self.state().scale(instrument))?;
         (quantity > 0).then_some((quantity, price))
     }
+}
+
+/// The hash of a fill with the ExecID(17) that a fill of a former day of its order has, from the hash of that fill.
+pub(crate) fn exec_of_another_day(exec: u64) -> u64 {
+    mixed(exec ^ 1 << 59)
 }

@@ -234,17 +234,19 @@ impl Core {
                 undo.verb()
             ));
         }
-        let is_known = self.state.orders().has_fill(order, entry.exec_hash())
-            || self
-                .state
-                .orders()
-                .fills_of(order)
-                .any(|it| it.undone == entry.exec_hash());
+        let exec_hash = entry.exec_hash();
+        let mut fills = self.state.orders().fills_of(order);
+        let is_known = self.state.orders().has_fill(order, exec_hash)
+            || fills.any(|it| it.undone == exec_hash);
         if is_known || !before.execs.insert((order, exec)) {
             return Err(format!("exec={exec} of order {order} is known already"));
         }
         let breaks = &self.state.breaks;
-        if let Some((number, it)) = breaks.find(order, BreakKind::Bust, entry.exec_hash()) {
+        let kinds = [BreakKind::Bust, BreakKind::Correction];
+        let mut broken = kinds
+            .iter()
+            .filter_map(|kind| breaks.find(order, *kind, exec_hash));
+        if let Some((number, it)) = broken.next() {
             let what = match it.is_settled {
                 true => "which is settled",
                 false => "settle it with fixwire oms breaks settle",

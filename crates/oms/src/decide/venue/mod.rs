@@ -286,6 +286,15 @@ impl Core {
         if !self.state().remade.is_empty() {
             self.fill_of_replace(at, report, instrument, sink);
         }
+        let (exec, own);
+        exec = self.fill_exec(report, (quantity, price));
+        let report = match exec == report.exec {
+            true => report,
+            false => {
+                own = VenueReport { exec, ..*report };
+                &own
+            }
+        };
         if let Some(heard) = self.fill_broken(at, report, quantity, price, sink) {
             return heard;
         }
@@ -568,8 +577,17 @@ pub(crate) fn short(id: &[u8]) -> &[u8] {
     &id[..id.len().min(crate::Text::MAX)]
 }
 
-/// Cuts Text(58) of a venue to the length that a note can hold.
+/// Maximum number of bytes of a venue's Text(58) that clients get.
+pub(crate) const TEXT_MOST: usize = 1024;
+
+/// Cuts Text(58) of a venue to [`TEXT_MOST`] bytes, between characters when it is UTF-8.
 pub(crate) fn cut(text: &[u8]) -> &[u8] {
-    const MOST: usize = 200;
-    &text[..text.len().min(MOST)]
+    let Some(short) = text.get(..TEXT_MOST).filter(|it| it.len() < text.len()) else {
+        return text;
+    };
+    match core::str::from_utf8(short) {
+        // The last character is not complete.
+        Err(error) if error.error_len().is_none() => &short[..error.valid_up_to()],
+        _ => short,
+    }
 }

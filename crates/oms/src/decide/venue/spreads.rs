@@ -20,6 +20,8 @@ use fixwire_protocol::{Decimal, Nanos};
 use crate::decide::core::{Core, Sink};
 use crate::decide::spreads;
 use crate::decide::venue::agree::Found;
+use crate::decide::venue::strays::undo_name;
+use crate::decide::venue::undo::reused_exec;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::state::leg_fills::LegFill;
@@ -127,7 +129,7 @@ impl Core {
         if report.kind == ReportKind::Correct {
             self.widen(at, leg.instrument, report.last_price, sink);
         }
-        let by = leg_exec(report.exec, leg.instrument);
+        let by = self.leg_undo_exec(report, leg.instrument);
         let (exec, fill, (quantity, price)) = match self.leg_undo_of(report, leg.instrument, by) {
             Ok(Some(undone)) => undone,
             Ok(None) => return ReportOutcome::Known,
@@ -156,6 +158,26 @@ impl Core {
         ReportOutcome::Taken
     }
 
+    /// The hash by which a leg's fill is taken back: that of the report's ExecID(17) and the leg, or another one when
+    /// this is the hash of a fill that the report does not correct. It is the hash of a fill when the report was
+    /// applied before.
+    fn leg_undo_exec(&self, report: &VenueReport<'_>, leg: InstrumentNo) -> u64 {
+        let (number, fills) = (report.id.order, &self.state.spreads.fills);
+        let is_correction = report.kind == ReportKind::Correct;
+        let reference = report.reference.map(|it| leg_exec(it, leg));
+        let now = self.execution(report, leg);
+        let mut by = leg_exec(report.exec, leg);
+        while let Some(known) = fills.get(number, by) {
+            let is_same = now.is_none_or(|now| now == (known.quantity, known.price));
+            let is_its = reference != Some(by) && fills.is_now_of(number, reference, by);
+            if is_correction && is_same && is_its {
+                break;
+            }
+            by = reused_exec(by, is_correction);
+        }
+        by
+    }
+
     /// The leg's fill to which a report refers, with its quantity and price after the bust or correction; `None` when
     /// the report was already applied. An error says why the report fits no fill.
     fn leg_undo_of(
@@ -169,7 +191,8 @@ impl Core {
         let reference = report.reference.ok_or("no ExecRefID(19)")?;
         let found = fills.now(number, leg_exec(reference, leg));
         let (exec, fill) = found.ok_or("no fill of the leg with this ExecID")?;
-        if fill.undone == by || fills.get(number, by).is_some() {
+        let is_again = fills.is_now_of(number, Some(leg_exec(reference, leg)), by);
+        if fill.undone == by || is_again {
             return Ok(None);
         }
         if fill.undone != 0 {
@@ -199,10 +222,11 @@ impl Core {
     /// Raises the break for a bust or correction that fits no fill of a leg. Only an operator who knows the legs can
     /// settle it.
     fn leg_broken(&mut self, at: i64, report: &VenueReport<'_>, ours: &str, sink: &mut impl Sink) {
-        let what = match report.kind {
-            ReportKind::Correct => "correction",
-            _ => "bust",
+        let kind = match report.kind {
+            ReportKind::Correct => BreakKind::Correction,
+            _ => BreakKind::Bust,
         };
+        let what = undo_name(kind == BreakKind::Correction);
         let symbol = String::from_utf8_lossy(report.symbol);
         let leg = self.state.instruments().find(report.symbol);
         let quantity = leg.and_then(|leg| {
@@ -210,15 +234,18 @@ impl Core {
             Some(format!(" of {}", self.state.shown(leg, quantity)))
         });
         let quantity = quantity.unwrap_or_default();
+        // A venue may use the same ExecID(17) for the spread and its legs.
+        let leg = leg.filter(|leg| self.state.spreads.is_leg(*leg));
         let found = Found {
-            exec: report.exec,
-            ..Found::of(
-                BreakKind::Bust,
-                ours.to_string(),
-                format!("{what}{quantity} {symbol}"),
-            )
+            exec: leg.map_or(report.exec, |leg| leg_exec(report.exec, leg)),
+            ..Found::of(kind, ours.to_string(), format!("{what}{quantity} {symbol}"))
         };
-        self.raise(at, report, found, sink);
+        // CumQty(14) is that of the spread, or of the leg: it settles nothing.
+        let report = VenueReport {
+            filled: None,
+            ..*report
+        };
+        self.raise(at, &report, found, sink);
     }
 
     /// Handles a report whose symbol is not the symbol of its order; `None` when the report is not about a leg. Removes
@@ -322,6 +349,13 @@ impl Core {
         said: &[FillOfLeg<'_>],
         sink: &mut impl Sink,
     ) -> ReportOutcome {
+        let order = self.state.orders().get(report.id.order);
+        let fill = order.and_then(|order| self.execution(report, order.instrument));
+        // The legs have the hash of the fill.
+        let report = &VenueReport {
+            exec: fill.map_or(report.exec, |fill| self.fill_exec(report, fill)),
+            ..*report
+        };
         let heard = self.hear(at, report, sink);
         if heard == ReportOutcome::Broken {
             self.forget(at, sink);

@@ -9,12 +9,13 @@ use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::venue::undo::reused_exec;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport, short};
 use crate::state::OmsState;
 use crate::state::event::{BreakEvent, OrderEvent, StrayEvent};
-use crate::state::orders::strays::StrayUndo;
+use crate::state::orders::strays::{Stray, StrayUndo};
 use crate::state::spreads::leg_exec;
-use crate::values::ids::{AccountNo, InstrumentNo, Party};
+use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::show::{price, text};
 use crate::values::units::scaled;
 use crate::values::value::{Effect, Number, Side};
@@ -29,15 +30,69 @@ pub(crate) struct StrayTrade {
     pub effect: Option<Effect>,
 }
 
-/// The stray that a bust cancels.
+/// The stray that a bust or correction names.
+fn stray_named(state: &OmsState, line: SessionNo, reference: u64) -> Option<(u64, &Stray)> {
+    // The hash of a leg's fill is made from the ExecID and the symbol of the leg.
+    let is_its = |exec, instrument| exec == reference || exec == leg_exec(reference, instrument);
+    let mut strays = state.strays.iter();
+    strays.find(|(_, it)| it.line == line && is_its(it.exec, it.instrument))
+}
+
+/// The stray that a bust cancels. A bust with another account, symbol, side or quantity cancels none.
 fn stray_of(state: &OmsState, report: &VenueReport<'_>) -> Option<u64> {
     let reference = report
         .reference
         .filter(|_| report.kind == ReportKind::Bust)?;
-    // The hash of a leg's fill is made from the ExecID and the symbol of the leg.
-    let is_its = |exec, instrument| exec == reference || exec == leg_exec(reference, instrument);
-    let strays = &state.strays;
-    strays.find(|it| it.line == report.line && is_its(it.exec, it.instrument))
+    let (number, stray) = stray_named(state, report.line, reference)?;
+    let account = state.accounts().find(report.account);
+    let symbol = state.instruments().name(stray.instrument);
+    let quantity = report.last_quantity.filter(|it| it.mantissa != 0);
+    let is_its = account.is_none_or(|it| it == stray.account)
+        && (report.symbol.is_empty() || report.symbol == symbol)
+        && report
+            .side
+            .is_none_or(|it| it.is_buy() == stray.side.is_buy())
+        && quantity
+            .is_none_or(|it| state.units(stray.instrument, Some(it)) == Some(stray.quantity));
+    is_its.then_some(number)
+}
+
+/// A bust or correction that changes nothing: its line, order and ExecRefID(19), and what it says of the order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DoubtfulUndo {
+    pub line: SessionNo,
+    pub order: Number,
+    pub of: u64,
+    pub instrument: Option<InstrumentNo>,
+    pub side: Option<Side>,
+}
+
+/// Why a bust or correction changes nothing.
+pub(crate) fn undo_doubt(state: &OmsState, undo: &DoubtfulUndo) -> UndoDoubt {
+    if let Some((number, _)) = stray_named(state, undo.line, undo.of) {
+        return UndoDoubt::Stray(number);
+    }
+    let order = state.orders().get(undo.order);
+    let is_other = order.is_some_and(|order| {
+        undo.instrument.is_some_and(|it| it != order.instrument)
+            || undo.side.is_some_and(|it| !it.agrees(order.side))
+            || !state.orders().has_fill(undo.order, undo.of)
+    });
+    match is_other {
+        true => UndoDoubt::Order,
+        false => UndoDoubt::NotInMemory,
+    }
+}
+
+/// Why a bust or correction of a venue changes nothing.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum UndoDoubt {
+    /// The fill, and perhaps its order, is not in memory.
+    NotInMemory,
+    /// The order in memory has another symbol or side, or does not have the fill.
+    Order,
+    /// The fill of an unknown order in the break with this number has other values.
+    Stray(u64),
 }
 
 /// The order that a bust or correction names; 0 when the OMS does not know its Symbol(55).
@@ -60,9 +115,11 @@ fn is_settled(state: &OmsState, report: &VenueReport<'_>, speaks_tmp: bool) -> b
     let instrument = state.instruments().find(report.symbol);
     let leg = |exec| instrument.map(|it| leg_exec(exec, it));
     let (order, of) = (order_named(state, report), report.reference.unwrap_or(0));
-    let key = StrayUndo::key(report.line, order, of, report.exec);
-    state.has_stray(key)
-        || state.had_stray(key)
+    // An order that has left memory may have had the report under a hash of its own.
+    let own = reused_exec(report.exec, report.kind == ReportKind::Correct);
+    let keys = [report.exec, own].map(|exec| StrayUndo::key(report.line, order, of, exec));
+    keys.iter()
+        .any(|key| state.has_stray(*key) || state.had_stray(*key))
         || report.reference.is_some_and(|it| {
             report.kind == ReportKind::Bust && (is_out(it) || leg(it).is_some_and(is_out))
         })
@@ -195,9 +252,21 @@ impl Core {
             let (account, symbol) = (undo.account, undo.instrument);
             let account = account.map(|it| text(state.accounts().name(it)));
             let symbol = symbol.map(|it| text(state.instruments().name(it)));
+            let doubtful = DoubtfulUndo {
+                line: undo.line,
+                order: undo.order,
+                of: undo.of,
+                instrument: undo.instrument,
+                side: undo.side,
+            };
+            let what = match undo_doubt(state, &doubtful) {
+                UndoDoubt::NotInMemory => "of a fill that is not in memory",
+                UndoDoubt::Order => "of a fill that its order does not have",
+                UndoDoubt::Stray(_) => "that does not fit its fill",
+            };
             let _ = write!(
                 list,
-                "\n{number}\t{name} of a fill that is not in memory\t{}\t{}\t{}\t{}\tnothing is changed\t{name} of fill {}",
+                "\n{number}\t{name} {what}\t{}\t{}\t{}\t{}\tnothing is changed\t{name} of fill {}",
                 undo.order,
                 text(state.sessions().name(undo.line)),
                 account.unwrap_or_default(),
@@ -283,10 +352,21 @@ impl Core {
             _ => return ReportOutcome::Unknown,
         }
         let state = self.state();
+        // What the report does not say is that of the order in memory that its ClOrdID(11) names.
+        let order = state.orders().get(report.id.order);
+        let order = order.filter(|order| self.may_report(report.line, order));
+        if order.is_some_and(|order| state.orders().has_fill(order.number, report.exec)) {
+            // The order has the fill, as its venue first reported it.
+            return ReportOutcome::Unknown;
+        }
         let account = state.accounts().find(report.account);
-        let instrument = state.instruments().find(report.symbol);
-        let (Some(account), Some(instrument), Some(side)) = (account, instrument, report.side)
-        else {
+        let account = account.or(order.map(|order| order.account));
+        let instrument = match report.symbol {
+            b"" => order.map(|order| order.instrument),
+            symbol => state.instruments().find(symbol),
+        };
+        let side = report.side.or(order.map(|order| order.side));
+        let (Some(account), Some(instrument), Some(side)) = (account, instrument, side) else {
             return ReportOutcome::Unknown;
         };
         let has_effect = self.rule(instrument).is_ok_and(|rule| rule.has_effect);

@@ -2,23 +2,26 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use fixwire_protocol::Decimal;
 use fixwire_protocol::value::uint;
 use siphasher::sip::SipHasher13;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::agree::Found;
+use crate::decide::venue::agree::{Found, cut};
+use crate::decide::venue::exact::exec_of_another_day;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::state::OmsState;
 use crate::state::apply::undo::is_of_former_day;
 use crate::state::event::{LifecycleEvent, OrderEvent, UndoEvent};
 use crate::state::orders::exec_ids::ExecIds;
 use crate::state::orders::{Fill, Order};
-use crate::values::ids::SessionNo;
+use crate::values::ids::{InstrumentNo, SessionNo};
+use crate::values::show::text;
 use crate::values::slab::mixed;
 use crate::values::units::{MOST_DECIMALS, scaled, units};
-use crate::values::value::{BreakKind, Number, Price, Quantity};
+use crate::values::value::{BreakKind, Number, Price, Quantity, Text};
 use crate::values::verbs::By;
 use crate::values::words::{Words, no_fill, no_order};
 
@@ -38,9 +41,18 @@ impl Core {
         if self.is_repeated(number, report) {
             return ReportOutcome::Known;
         }
+        if let Some(said) = self.broken_before(number, report) {
+            if said.bytes() == cut(&self.undo_text(number, report)) {
+                return ReportOutcome::Known;
+            }
+            // Another report with the same ExecID(17): the break has what the venue says now.
+            self.bust_broken(at, report, "ExecID(17) of another report", sink);
+            return ReportOutcome::Broken;
+        }
         if is_correction && let Some(order) = self.state().orders().get(number) {
             self.widen(at, order.instrument, report.last_price, sink);
         }
+        let by = undo_exec(self.state(), number, report);
         let (fill, (quantity, price)) = match self.undo_of(number, report, is_correction) {
             Ok(undone) => undone,
             Err(ours) => {
@@ -60,7 +72,7 @@ impl Core {
             false => OrderEvent::Undo(UndoEvent::Busted {
                 order: number,
                 exec: fill.exec,
-                by: report.exec,
+                by,
                 quantity: fill.quantity,
                 price: fill.price,
                 open,
@@ -70,7 +82,7 @@ impl Core {
             true => OrderEvent::Undo(UndoEvent::Corrected {
                 order: number,
                 exec: fill.exec,
-                by: report.exec,
+                by,
                 was_quantity: fill.quantity,
                 was_price: fill.price,
                 quantity,
@@ -92,17 +104,32 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Whether the same report arrived before. If so, it has changed its fill already, or its break exists already.
+    /// Whether the same report arrived before, and has changed its fill.
     pub(crate) fn is_repeated(&self, number: Number, report: &VenueReport<'_>) -> bool {
         let orders = self.state().orders();
-        let of = report.reference.and_then(|it| orders.fill_now(number, it));
-        let is_bust = report.kind == ReportKind::Bust;
-        let is_done = of.is_some_and(|fill| {
-            fill.undone == report.exec || (is_bust && fill.undone == exec_by_hand(fill))
-        });
-        let breaks = &self.state().breaks;
-        let is_broken = breaks.find(number, BreakKind::Bust, report.exec);
-        is_done || orders.has_fill(number, report.exec) || is_broken.is_some()
+        let (Some(order), Some(reference)) = (orders.get(number), report.reference) else {
+            return false;
+        };
+        let execs = undo_execs(self.state(), number, report);
+        let mut chain = orders.corrections_of(number, reference);
+        if report.kind == ReportKind::Bust {
+            return chain.next().is_some_and(|fill| {
+                let by = fill.undone;
+                by != 0 && (execs.contains(&by) || by == exec_by_hand(fill))
+            });
+        }
+        let now = self.execution(report, order.instrument);
+        chain.any(|fill| {
+            let is_same = now.is_none_or(|now| now == (fill.quantity, fill.price));
+            is_same && fill.exec != reference && execs.contains(&fill.exec)
+        })
+    }
+
+    /// What the venue said in the break that a bust or correction with this ExecID(17) began.
+    fn broken_before(&self, number: Number, report: &VenueReport<'_>) -> Option<Text> {
+        let kind = broken_kind(report);
+        let found = self.state().breaks.find(number, kind, report.exec);
+        found.map(|(_, found)| found.venue.clone())
     }
 
     /// Whether an operator has entered this correction already, without the ExecID(17) of the venue.
@@ -123,6 +150,9 @@ impl Core {
         let orders = self.state().orders();
         let order = orders.get(number).ok_or("no such order")?;
         let reference = report.reference.ok_or("no ExecRefID(19)")?;
+        if orders.has_fill(number, exec_of_another_day(reference)) {
+            return Err("two fills with this ExecID, of two days");
+        }
         let fill = orders.fill_now(number, reference);
         let fill = *fill.ok_or("no fill with this ExecID")?;
         if fill.undone != 0 {
@@ -138,7 +168,7 @@ impl Core {
         let now = match is_correction {
             true => self
                 .execution(report, order.instrument)
-                .ok_or("no LastQty(32) and LastPx(31)")?,
+                .ok_or("no LastQty(32) above 0 and LastPx(31)")?,
             false => {
                 let said = report.last_quantity.filter(|it| it.mantissa != 0);
                 if said.is_some_and(|it| units(it, parts) != Ok(fill.quantity)) {
@@ -166,30 +196,160 @@ impl Core {
         let Some(order) = self.state().orders().get(report.id.order) else {
             return;
         };
-        let instrument = order.instrument;
-        let cum = self.cum_qty(report);
-        let quantity = self.state().units(instrument, report.last_quantity);
-        let quantity = quantity.filter(|quantity| *quantity > 0);
-        let lost = cum.map(|cum| order.filled.saturating_sub(cum));
-        let quantity = quantity.or(lost).unwrap_or(0).min(order.filled);
+        let (instrument, filled) = (order.instrument, order.filled);
+        let claim = self.undo_claim(report, instrument, filled);
         let last = report.last_price.unwrap_or_default();
         let price = scaled(last, self.state().scale(instrument)).unwrap_or(0);
-        let leaves = self.state().units(instrument, report.leaves);
-        let venue = format!(
-            "bust of {}{}",
-            self.state().shown(instrument, quantity),
-            self.cum_text(instrument, cum)
-        );
         let found = Found {
             exec: report.exec,
-            quantity,
+            quantity: claim.quantity,
             price,
-            total: cum.unwrap_or(0).saturating_add(leaves.unwrap_or(0)),
-            opposite: quantity,
-            ..Found::of(BreakKind::Bust, ours.to_string(), venue)
+            total: claim.total,
+            opposite: claim.opposite,
+            ..Found::of(
+                broken_kind(report),
+                ours.to_string(),
+                self.undo_text(report.id.order, report),
+            )
         };
-        self.raise(at, report, found, sink);
+        // A correction to the whole of CumQty(14): the order has no other fill.
+        let is_whole = report.kind == ReportKind::Correct && report.last_quantity == report.filled;
+        let report = VenueReport {
+            filled: report.filled.filter(|_| claim.is_sure),
+            average: report.last_price.filter(|_| is_whole).or(report.average),
+            ..*report
+        };
+        self.raise(at, &report, found, sink);
     }
+
+    /// What a bust or correction says, for operators.
+    fn undo_text(&self, number: Number, report: &VenueReport<'_>) -> String {
+        let state = self.state();
+        let instrument = state.orders().get(number).map(|order| order.instrument);
+        let Some(instrument) = instrument else {
+            return String::new();
+        };
+        let quantity = state.units(instrument, report.last_quantity);
+        let quantity = quantity.map(|it| state.shown(instrument, it).to_string());
+        let quantity = quantity.filter(|it| it != "0");
+        let cum = self.cum_text(instrument, self.cum_qty(report));
+        // Another report with the same ExecID(17) may name another fill.
+        let cum = match report.fill_id {
+            b"" => cum,
+            fill => format!("{cum}, fill {}", text(fill)),
+        };
+        match (report.kind, quantity, report.last_price) {
+            (ReportKind::Correct, Some(quantity), Some(price)) => {
+                format!("correction to {quantity} at {}{cum}", price.normalized())
+            }
+            (ReportKind::Correct, ..) => format!("correction{cum}"),
+            (_, Some(quantity), _) => format!("bust of {quantity}{cum}"),
+            (_, None, _) => format!("bust{cum}"),
+        }
+    }
+
+    /// What a bust or correction that fits no fill may change, and what it changes when an operator settles it as the
+    /// venue's.
+    fn undo_claim(
+        &self,
+        report: &VenueReport<'_>,
+        instrument: InstrumentNo,
+        filled: Quantity,
+    ) -> UndoClaim {
+        let state = self.state();
+        let (number, cum) = (report.id.order, self.cum_qty(report));
+        let last = state.units(instrument, report.last_quantity);
+        let last = last.filter(|last| *last > 0);
+        let leaves = state.units(instrument, report.leaves).unwrap_or(0);
+        let fill = report
+            .reference
+            .and_then(|it| state.orders().fill_now(number, it))
+            .filter(|fill| fill.undone == 0 && fill.quantity <= filled);
+        if report.kind != ReportKind::Correct {
+            let lost = cum.map(|cum| filled.saturating_sub(cum));
+            let by = last.or(lost).unwrap_or(0);
+            // A bust of a whole fill is clear, whatever CumQty(14) counts besides.
+            let is_its = fill.is_some_and(|fill| fill.quantity == by);
+            let is_sure = by <= filled && (is_its || lost.is_none_or(|lost| lost == by));
+            return UndoClaim {
+                quantity: if is_sure { by } else { 0 },
+                opposite: by.max(lost.unwrap_or(0)).min(filled),
+                total: cum.unwrap_or(0).saturating_add(leaves),
+                is_sure: true,
+            };
+        }
+        // CumQty(14) after the correction, as far as its fill is known.
+        let after = fill.zip(last).map(|(fill, last)| {
+            let others = self.venue_filled(number).saturating_sub(fill.quantity);
+            others.saturating_add(last)
+        });
+        let least = last.unwrap_or(0).min(filled);
+        let most = filled.saturating_add(last.unwrap_or(0));
+        let (low, high) = match (cum, after) {
+            (Some(cum), Some(after)) => (cum.min(after), cum.max(after)),
+            (Some(it), None) | (None, Some(it)) => (it, it),
+            (None, None) => (least, most),
+        };
+        let is_other = |cum: Quantity| {
+            after.is_some_and(|after| after != cum) || last.is_some_and(|last| last > cum)
+        };
+        UndoClaim {
+            quantity: filled,
+            opposite: filled.saturating_sub(low),
+            total: high.saturating_add(leaves),
+            is_sure: cum.is_some_and(|cum| !is_other(cum)),
+        }
+    }
+}
+
+/// What a bust or correction that fits no fill may change.
+struct UndoClaim {
+    /// Of a bust the quantity that it takes back, or 0 when the report does not say it or says two. Of a correction
+    /// CumQty(14) of the order now, from which it is settled.
+    quantity: Quantity,
+    /// Quantity that it may take back.
+    opposite: Quantity,
+    /// Total quantity that the order may fill.
+    total: Quantity,
+    /// Whether CumQty(14) of the report is that after the report.
+    is_sure: bool,
+}
+
+fn broken_kind(report: &VenueReport<'_>) -> BreakKind {
+    match report.kind {
+        ReportKind::Correct => BreakKind::Correction,
+        _ => BreakKind::Bust,
+    }
+}
+
+/// The hash by which a fill is taken back: that of the report's ExecID(17), or another one when the order already has
+/// a fill or, for a correction, a report with this ExecID. A venue may give its reports the ExecID of the fill.
+fn undo_exec(state: &OmsState, number: Number, report: &VenueReport<'_>) -> u64 {
+    let execs = undo_execs(state, number, report);
+    execs.last().copied().unwrap_or(report.exec)
+}
+
+/// The hashes that reports with the ExecID(17) of this report have; the last one is not in use.
+fn undo_execs(state: &OmsState, number: Number, report: &VenueReport<'_>) -> Vec<u64> {
+    let orders = state.orders();
+    let is_correction = report.kind == ReportKind::Correct;
+    let is_used = |exec: u64| {
+        orders.has_fill(number, exec)
+            || (is_correction && orders.fills_of(number).any(|it| it.undone == exec))
+    };
+    let mut execs = alloc::vec![report.exec];
+    let mut exec = report.exec;
+    while is_used(exec) {
+        exec = reused_exec(exec, is_correction);
+        execs.push(exec);
+    }
+    execs
+}
+
+/// The hash of a bust or correction with the ExecID(17) of another report, of which this is the hash.
+pub(crate) fn reused_exec(exec: u64, is_correction: bool) -> u64 {
+    let kind = if is_correction { 1 << 61 } else { 1 << 60 };
+    mixed(exec ^ kind)
 }
 
 /// A bust or correction of a fill of an order, without its values.
@@ -261,7 +421,12 @@ impl Core {
         if fill.undone != 0 {
             return Err(format!("fill {name} of order {order} is busted already"));
         }
-        let takes = |kind| matches!(kind, BreakKind::Bust | BreakKind::FillsSurplus);
+        let takes = |kind| {
+            matches!(
+                kind,
+                BreakKind::Bust | BreakKind::Correction | BreakKind::FillsSurplus
+            )
+        };
         let mut open = state.breaks.of(order).filter(|(_, it)| takes(it.kind));
         if let Some((number, _)) = open.next() {
             return Err(format!(

@@ -4,6 +4,7 @@ use alloc::string::String;
 use core::fmt;
 
 use super::OmsEvent;
+use crate::decide::venue::strays::UndoDoubt;
 use crate::values::value::MassEnd;
 
 impl OmsEvent<'_> {
@@ -67,6 +68,46 @@ impl OmsEvent<'_> {
                 String::from_utf8_lossy(number),
                 String::from_utf8_lossy(id)
             ),
+            Self::StrayReport {
+                id,
+                unreadable,
+                is_known,
+                why,
+            } => write!(
+                f,
+                "{} order {} ignored{}{why}: check with the venue",
+                match (*unreadable, *is_known) {
+                    (true, _) => "unreadable report for",
+                    (false, true) => "report for",
+                    (false, false) => "report for unknown",
+                },
+                String::from_utf8_lossy(id),
+                if why.is_empty() { "" } else { ": " }
+            ),
+            Self::StrayUndo {
+                number,
+                id,
+                fill,
+                doubt,
+            } => {
+                let (fill, id) = (String::from_utf8_lossy(fill), String::from_utf8_lossy(id));
+                write!(
+                    f,
+                    "break {number}: bust or correction of fill {fill} of order {id}, "
+                )?;
+                match doubt {
+                    UndoDoubt::NotInMemory => f.write_str(
+                        "which is not in memory: nothing is changed: check with the venue; fixwire oms breaks settle finds the order in the journal",
+                    ),
+                    UndoDoubt::Order => f.write_str(
+                        "which has another symbol or side, or no such fill: nothing is changed: check with the venue; then fixwire oms bust or correct, and breaks settle with ours",
+                    ),
+                    UndoDoubt::Stray(fill) => write!(
+                        f,
+                        "which does not fit the fill in break {fill}: nothing is changed: check with the venue; fixwire oms breaks settle"
+                    ),
+                }
+            }
             Self::ForeignReport { line, order, text } => write!(
                 f,
                 "line {} reports on order {order}, which it does not have: {}; nothing of it is applied, and a fill is in no position: check with both venues",

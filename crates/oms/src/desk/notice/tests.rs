@@ -19,7 +19,13 @@ fn a_client_that_is_logged_out_is_named_with_its_rate() {
 fn a_fill_that_says_too_little_is_told_as_one() {
     let told = |nets| {
         let (number, id) = (7, b"X");
-        OmsEvent::StrayFill { number, id, nets }.to_string()
+        OmsEvent::StrayFill {
+            number,
+            id,
+            nets,
+            is_known: false,
+        }
+        .to_string()
     };
     assert_eq!(
         told(false),

@@ -16,7 +16,7 @@ use crate::state::tally::Tally;
 use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::Party;
 use crate::values::units::MOST;
-use crate::values::value::{BreakKind, Text};
+use crate::values::value::Text;
 
 impl OmsState {
     pub(crate) fn apply_rejected(&mut self, event: &RejectedEvent<'_>) -> Option<()> {
@@ -118,7 +118,7 @@ impl OmsState {
             } => {
                 let key = (order, exec);
                 let what = match kind {
-                    BreakKind::Unplaced => Awaited {
+                    kind if kind.is_of_copy_alone() => Awaited {
                         line: None,
                         of: None,
                         since: self.time,

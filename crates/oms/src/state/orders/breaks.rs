@@ -28,7 +28,8 @@ pub(crate) struct VenueBreak {
     pub exec: u64,
     /// CumQty(14) of the venue.
     pub filled: Option<Quantity>,
-    /// LastQty(32) of the fill, or OrderQty(38), as the venue reports it.
+    /// LastQty(32) of the fill, or OrderQty(38), as the venue reports it. Of a bust the quantity that it takes back, 0
+    /// when the report does not say it. Of a correction CumQty(14) of the order when the break was found.
     pub quantity: Quantity,
     /// LastPx(31) of the fill, or Price(44), as the venue reports it.
     pub price: Price,
@@ -38,7 +39,7 @@ pub(crate) struct VenueBreak {
     pub status: u8,
     /// Total quantity that the order may fill according to the venue.
     pub total: Quantity,
-    /// Quantity that a bust may take back from the order.
+    /// Quantity that a bust or correction may take back from the order.
     pub opposite: Quantity,
     pub ours: Text,
     pub venue: Text,

@@ -608,6 +608,17 @@ impl Orders {
         Some(fill)
     }
 
+    /// The fill that now counts for an execution, and the fills that it has corrected, to the fill itself.
+    pub(crate) fn corrections_of(&self, order: Number, exec: u64) -> impl Iterator<Item = &Fill> {
+        let mut all = Vec::new();
+        let mut next = self.fill(order, exec);
+        while let Some(fill) = next {
+            all.push(fill);
+            next = self.fill(order, fill.undone);
+        }
+        all.into_iter().rev()
+    }
+
     pub(crate) fn fill_mut(&mut self, place: Place, exec: u64) -> Option<&mut Fill> {
         self.fills.get_mut(place.0, exec)
     }

@@ -10,6 +10,8 @@ use super::{Fate, Fields, Model, Number, Order};
 pub struct Broken {
     /// `cum`, `surplus`, `uncounted`, `reused`, `bust`, `quantity`, `price` or `status`.
     pub(super) what: &'static str,
+    /// Whether a break "bust" is of a correction.
+    pub(super) is_correction: bool,
     pub(super) order: u64,
     /// Of the fill that it is about.
     pub(super) exec: String,
@@ -60,8 +62,9 @@ impl Model {
         all.find(|it| (it.what, it.order, it.exec.as_str()) == (what, order, exec))
     }
 
-    pub fn has_break(&self, what: &str, order: u64, exec: &str) -> bool {
-        self.find(what, order, exec).is_some()
+    /// What the venue says in a break.
+    pub fn venue_side(&self, what: &str, order: u64, exec: &str) -> Option<&str> {
+        Some(&self.find(what, order, exec)?.sides.1)
     }
 
     fn of(&self, order: u64) -> impl Iterator<Item = &Broken> {
@@ -114,7 +117,11 @@ impl Model {
         let order = self.orders.get(&number)?;
         let scale = self.world.symbols[order.symbol].scale;
         let Number(average, digits) = super::venue::number_of(fields, 6)?;
-        let worth = average * whole(fields, 14)?;
+        let cum = whole(fields, 14)?;
+        if average == 0 && cum > 0 {
+            return None;
+        }
+        let worth = average * cum;
         Some(match scale.checked_sub(digits) {
             Some(more) => worth * 10_i128.pow(more),
             None => super::settled::half_even(worth, 10_i128.pow(digits - scale)),

@@ -34,6 +34,49 @@ fn now(fills: &[Fill], exec: &str) -> Option<usize> {
     Some(at)
 }
 
+/// An execution and its corrections, in their order.
+fn corrections(fills: &[Fill], exec: &str) -> Vec<usize> {
+    let find = |exec: &str| fills.iter().position(|it| it.exec == exec);
+    let mut all: Vec<usize> = find(exec).into_iter().collect();
+    while let Some(next) = all.last().and_then(|at| find(&fills[*at].undone)) {
+        all.push(next);
+    }
+    all
+}
+
+/// What stands for an ExecID(17) that another report of the order has already.
+fn again(exec: &str, is_correction: bool) -> String {
+    format!("{exec} again, correction {is_correction}")
+}
+
+/// What may take a fill back: the ExecID(17) of the report, and what stands for it; the last one is not in use.
+fn undo_execs(fills: &[Fill], exec: &str, is_correction: bool) -> Vec<String> {
+    let mut execs = vec![exec.to_owned()];
+    let mut by = exec.to_owned();
+    while fills
+        .iter()
+        .any(|it| it.exec == by || (is_correction && it.undone == by))
+    {
+        by = again(&by, is_correction);
+        execs.push(by.clone());
+    }
+    execs
+}
+
+/// What stands for the ExecID(17) of a fill that a fill of a former day has already.
+pub fn of_another_day(exec: &str) -> String {
+    format!("{exec} of another day")
+}
+
+/// What a bust or correction that fits no fill may change: what it is settled by, what may be taken back, what the
+/// order may fill in all, and whether CumQty(14) is that after it.
+struct Claim {
+    quantity: i128,
+    opposite: i128,
+    total: i128,
+    is_sure: bool,
+}
+
 /// What stands for the ExecID(17) of a bust or correction that an operator enters.
 fn by_hand(exec: &str) -> String {
     format!("by hand of {exec}")
@@ -45,12 +88,19 @@ impl Model {
         if self.is_undo_known(number, fields, is_correction) {
             return false;
         }
+        let key = break_key(fields[&17], is_correction);
+        if let Some(said) = self.venue_side("bust", number, &key) {
+            if said != undo_side(fields) {
+                self.bust_broken(number, fields, is_correction);
+            }
+            return false;
+        }
         match self.undo_of(number, fields, is_correction) {
             Some((at, size)) => {
                 if is_correction && self.is_entered(number, at, size) {
                     return false;
                 }
-                self.undo(number, (at, size), fields);
+                self.undo(number, (at, size), fields, is_correction);
                 if !is_correction && order_has_legs_in_fills(self, number) {
                     let mut of_leg = fields.clone();
                     of_leg.remove(&32);
@@ -68,22 +118,32 @@ impl Model {
                 true
             }
             None => {
-                self.bust_broken(number, fields);
+                self.bust_broken(number, fields, is_correction);
                 false
             }
         }
     }
 
-    /// Whether the same report was applied before, or is a break.
+    /// Whether the same report was applied before.
     fn is_undo_known(&self, number: u64, fields: &Fields<'_>, is_correction: bool) -> bool {
         let order = &self.orders[&number];
-        let by = fields[&17];
-        let of = fields.get(&19).and_then(|it| now(&order.fills, it));
-        of.is_some_and(|at| {
+        let by = undo_execs(&order.fills, fields[&17], is_correction);
+        let Some(of) = fields.get(&19) else {
+            return false;
+        };
+        let chain = corrections(&order.fills, of);
+        if !is_correction {
+            return chain.last().is_some_and(|at| {
+                let fill = &order.fills[*at];
+                !fill.undone.is_empty()
+                    && (by.contains(&fill.undone) || fill.undone == by_hand(&fill.exec))
+            });
+        }
+        let size = self.execution(order.symbol, fields);
+        chain.into_iter().skip(1).any(|at| {
             let fill = &order.fills[at];
-            fill.undone == by || (!is_correction && fill.undone == by_hand(&fill.exec))
-        }) || order.fills.iter().any(|it| it.exec == by)
-            || self.has_break("bust", number, by)
+            by.contains(&fill.exec) && size.is_none_or(|it| it == (fill.quantity, fill.price))
+        })
     }
 
     /// Whether a bust or correction has a fill, or is no news.
@@ -120,9 +180,11 @@ impl Model {
         is_correction: bool,
     ) -> Option<(usize, Size)> {
         let order = &self.orders[&number];
-        let at = now(&order.fills, fields.get(&19)?)?;
+        let of = fields.get(&19)?;
+        let at = now(&order.fills, of)?;
         let fill = &order.fills[at];
-        if !fill.undone.is_empty() || fill.quantity > order.filled {
+        let has = |exec: &str| order.fills.iter().any(|it| it.exec == exec);
+        if !fill.undone.is_empty() || fill.quantity > order.filled || has(&of_another_day(of)) {
             return None;
         }
         let size = match is_correction {
@@ -191,12 +253,19 @@ impl Model {
         self.look_again(number);
     }
 
-    fn undo(&mut self, number: u64, (at, size): (usize, Size), fields: &Fields<'_>) {
+    fn undo(
+        &mut self,
+        number: u64,
+        (at, size): (usize, Size),
+        fields: &Fields<'_>,
+        is_correction: bool,
+    ) {
         let day = self.day;
         let is_live = !["3", "4", "8", "C"].contains(fields.get(&39).unwrap_or(&""))
             && self.is_of_today(number);
-        let by = fields[&17].to_owned();
         let order = self.orders.get_mut(&number).unwrap();
+        let by = undo_execs(&order.fills, fields[&17], is_correction);
+        let by = by.last().unwrap().clone();
         let fill = &mut order.fills[at];
         fill.undone.clone_from(&by);
         let (was, is_today) = ((fill.quantity, fill.price), fill.day == day);
@@ -272,13 +341,26 @@ impl Model {
     pub fn undo_leg(&mut self, number: u64, at: usize, fields: &Fields<'_>, is_correction: bool) {
         let leg = self.legs_of(self.orders[&number].symbol).unwrap()[at];
         let legs = &self.orders[&number].legs;
-        let by = fields[&17];
-        let found = fields.get(&19).and_then(|it| now(&legs.fills[at], it));
-        let Some(place) = found else {
+        let of = fields.get(&19).copied().unwrap_or_default();
+        let chain = corrections(&legs.fills[at], of);
+        let Some(place) = chain.last().copied() else {
             return self.leg_broken(number, fields, is_correction);
         };
-        let fill = &legs.fills[at][place];
-        if fill.undone == by || legs.fills[at].iter().any(|it| it.exec == by) {
+        let fills = &legs.fills[at];
+        let find = |exec: &str| fills.iter().position(|it| it.exec == exec);
+        let size = self.execution(leg.symbol, fields);
+        let mut by = fields[&17].to_owned();
+        let mut is_again = false;
+        while let Some(known) = find(&by) {
+            let is_same = size.is_none_or(|it| it == (fills[known].quantity, fills[known].price));
+            is_again = is_correction && is_same && chain[1..].contains(&known) && by != of;
+            if is_again {
+                break;
+            }
+            by = again(&by, is_correction);
+        }
+        let fill = &fills[place];
+        if is_again || fill.undone == by {
             return;
         }
         if !fill.undone.is_empty() {
@@ -294,7 +376,7 @@ impl Model {
             false => Some((0, 0)),
         };
         match size {
-            Some(size) => self.leg_undone(number, (at, leg), (place, size), by),
+            Some(size) => self.leg_undone(number, (at, leg), (place, size), &by),
             None => self.leg_broken(number, fields, is_correction),
         }
     }
@@ -377,13 +459,26 @@ impl Model {
         }
     }
 
-    /// The bust of a fill of an order that is not known here; whether the position has such a fill.
+    /// The bust of a fill of an order that is not known here; whether the position has such a fill, with these values.
     pub fn stray_busted(&mut self, line: usize, fields: &Fields<'_>) -> bool {
         let of = fields.get(&19).copied();
         let found = self
             .stray_fills
             .iter()
             .position(|it| (it.line, Some(it.exec.as_str())) == (line, of));
+        let named = |tag: u32| fields.get(&tag).copied().unwrap_or_default();
+        let found = found.filter(|at| {
+            let stray = &self.stray_fills[*at];
+            let symbol = self.world.symbols[stray.symbol].name;
+            self.account(named(1)).is_none_or(|it| it == stray.account)
+                && (named(55).is_empty() || named(55) == symbol)
+                && match named(54) {
+                    "1" => stray.side.0,
+                    "2" | "5" => !stray.side.0,
+                    _ => true,
+                }
+                && !is_of_another(fields, stray.quantity)
+        });
         if let Some(at) = found {
             self.settle_stray(at, false);
         }
@@ -391,50 +486,114 @@ impl Model {
     }
 
     /// A bust or correction that fits no fill.
-    pub fn bust_broken(&mut self, number: u64, fields: &Fields<'_>) {
+    pub fn bust_broken(&mut self, number: u64, fields: &Fields<'_>, is_correction: bool) {
         self.is_doubted = true;
-        let quantity = self.busted_quantity(number, fields);
         let scale = self.world.symbols[self.orders[&number].symbol].scale;
         let price = number_of(fields, 31);
         let price = price.and_then(|it| it.scaled(scale).ok()).unwrap_or(0);
-        let cum = whole(fields, 14);
-        self.raise(
-            fields,
-            Broken {
-                exec: fields[&17].to_owned(),
-                fill: (quantity, price),
-                filled: cum,
-                status: status(fields).unwrap_or(' '),
-                total: cum.unwrap_or(0) + whole(fields, 151).unwrap_or(0),
-                opposite: quantity,
-                ..Broken::new("bust", number)
-            },
-        );
+        let claim = self.claim(number, fields, is_correction);
+        let mut told = fields.clone();
+        if is_correction
+            && fields.get(&32) == fields.get(&14)
+            && let Some(price) = fields.get(&31)
+        {
+            // The order has no other fill.
+            told.insert(6, price);
+        }
+        if !claim.is_sure {
+            told.remove(&14);
+        }
+        let found = Broken {
+            exec: break_key(fields[&17], is_correction),
+            is_correction,
+            fill: (claim.quantity, price),
+            price: if is_correction { price } else { 0 },
+            filled: whole(&told, 14),
+            status: status(fields).unwrap_or(' '),
+            total: claim.total,
+            opposite: claim.opposite,
+            sides: (String::new(), undo_side(fields)),
+            ..Broken::new("bust", number)
+        };
+        self.raise(&told, found);
+    }
+
+    fn claim(&self, number: u64, fields: &Fields<'_>, is_correction: bool) -> Claim {
+        let order = &self.orders[&number];
+        let filled = order.filled;
+        let last = whole(fields, 32).filter(|it| *it > 0);
+        let (cum, leaves) = (whole(fields, 14), whole(fields, 151).unwrap_or(0));
+        let fill = fields.get(&19).and_then(|it| now(&order.fills, it));
+        let fill = fill.map(|at| &order.fills[at]);
+        let fill = fill.filter(|it| it.undone.is_empty() && it.quantity <= filled);
+        if !is_correction {
+            let lost = cum.map(|cum| (filled - cum).max(0));
+            let by = last.or(lost).unwrap_or(0);
+            let is_its = fill.is_some_and(|it| it.quantity == by);
+            let is_known = by <= filled && (is_its || lost.is_none_or(|lost| lost == by));
+            return Claim {
+                quantity: if is_known { by } else { 0 },
+                opposite: by.max(lost.unwrap_or(0)).min(filled),
+                total: cum.unwrap_or(0) + leaves,
+                is_sure: true,
+            };
+        }
+        let after = fill
+            .zip(last)
+            .map(|(fill, last)| self.cum_there(number) - fill.quantity + last);
+        let (low, high) = match (cum, after) {
+            (Some(cum), Some(after)) => (cum.min(after), cum.max(after)),
+            (Some(it), None) | (None, Some(it)) => (it, it),
+            (None, None) => (last.unwrap_or(0).min(filled), filled + last.unwrap_or(0)),
+        };
+        Claim {
+            quantity: filled,
+            opposite: (filled - low).max(0),
+            total: high + leaves,
+            is_sure: cum.is_some_and(|cum| {
+                after.is_none_or(|after| after == cum) && last.is_none_or(|last| last <= cum)
+            }),
+        }
     }
 
     /// One of a leg: only somebody who knows the legs can settle it.
     pub fn leg_broken(&mut self, number: u64, fields: &Fields<'_>, is_correction: bool) {
         let of = |tag: u32| fields.get(&tag).copied().unwrap_or_default().to_owned();
         let said = format!("{is_correction} {:?} {}", whole(fields, 32), of(55));
+        let leg = self.symbol(&of(55)).filter(|it| self.is_leg(*it));
+        let exec = match leg {
+            Some(leg) => super::spreads::key(&of(17), leg),
+            None => of(17),
+        };
+        let mut told = fields.clone();
+        told.remove(&14);
         self.raise(
-            fields,
+            &told,
             Broken {
-                exec: of(17),
-                filled: whole(fields, 14),
+                exec: break_key(&exec, is_correction),
+                is_correction,
                 status: status(fields).unwrap_or(' '),
                 sides: (String::new(), said),
                 ..Broken::new("bust", number)
             },
         );
     }
+}
 
-    /// What is said of the quantity of a bust.
-    fn busted_quantity(&self, number: u64, fields: &Fields<'_>) -> i128 {
-        let filled = self.orders[&number].filled;
-        let said = whole(fields, 32).filter(|it| *it > 0);
-        let lost = whole(fields, 14).map(|cum| (filled - cum).max(0));
-        said.or(lost).unwrap_or(0).min(filled)
-    }
+/// The execution of a break.
+fn break_key(exec: &str, is_correction: bool) -> String {
+    format!("{exec} correction {is_correction}")
+}
+
+/// What the venue says in a break.
+fn undo_side(fields: &Fields<'_>) -> String {
+    format!(
+        "{:?} {:?} {:?} {:?}",
+        fields.get(&19),
+        whole(fields, 32).filter(|it| *it != 0),
+        number_of(fields, 31).map(|it| (it.0, it.1)),
+        whole(fields, 14)
+    )
 }
 
 fn order_has_legs_in_fills(model: &Model, number: u64) -> bool {

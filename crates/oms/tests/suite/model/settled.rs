@@ -244,8 +244,20 @@ impl Model {
             "cum" => self.missing_fill(place, found, None)?,
             "uncounted" if part.is_some() => self.missing_fill(place, found, Some(found.fill.1))?,
             "uncounted" | "reused" => Change::Fill(found.exec.clone(), found.fill.0, found.fill.1),
+            "bust" if found.is_correction => {
+                let is_spread = self.legs_of(order.symbol).is_some();
+                if is_spread || order.filled != found.fill.0 {
+                    return None;
+                }
+                let filled = found.filled?;
+                let paid = found.paid.or((filled == 0).then_some(0));
+                Change::Fills(filled, paid?, is_live)
+            }
             "bust" | "surplus" => {
-                let by = found.opposite;
+                let by = match found.what {
+                    "bust" => found.fill.0,
+                    _ => found.opposite,
+                };
                 let left = order.filled - by;
                 if by <= 0 || left < 0 {
                     return None;

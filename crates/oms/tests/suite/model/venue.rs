@@ -278,7 +278,7 @@ impl Model {
         let Some((quantity, price)) = self.execution(order.symbol, fields) else {
             return;
         };
-        let exec = fields[&17].to_owned();
+        let exec = self.fill_exec(number, fields, (quantity, price));
         let (_, request) = numbers(fields[&11]).unwrap_or((0, 0));
         if self.is_held(number) && self.replace_in_flight(number) == Some(request) {
             self.replaced(number, request, fields);
@@ -289,6 +289,39 @@ impl Model {
         self.accepted(number);
         self.works(number, fields);
         self.fill_in(number, exec, (quantity, price));
+    }
+
+    /// What stands for the ExecID(17) of a fill: another one when CumQty(14) shows that a venue uses that of a fill of a
+    /// former day again.
+    fn fill_exec(&self, number: u64, fields: &Fields<'_>, fill: (i128, i128)) -> String {
+        let order = &self.orders[&number];
+        let find = |exec: &str| order.fills.iter().find(|it| it.exec == exec);
+        let mut last = fields[&17].to_owned();
+        let Some(mut known) = find(&last) else {
+            return last;
+        };
+        let mut same = None;
+        loop {
+            if (known.quantity, known.price) == fill {
+                same = Some(last.clone());
+            }
+            let next = super::busts::of_another_day(&last);
+            match find(&next) {
+                Some(fill) => (known, last) = (fill, next),
+                None => break,
+            }
+        }
+        let counted: i128 = order.fills.iter().map(|it| it.quantity).sum();
+        let is_new = known.day != self.day
+            && whole(fields, 14) == Some(order.filled + fill.0)
+            && order.is_open()
+            && self.venue_side("cum", number, "").is_none()
+            && order.fills.iter().all(|it| it.undone.is_empty())
+            && counted == order.filled;
+        match (is_new, same) {
+            (true, _) => super::busts::of_another_day(&last),
+            (false, same) => same.unwrap_or(last),
+        }
     }
 
     /// A fill that counts.
@@ -336,13 +369,33 @@ impl Model {
     /// A fill of no order that is known goes to the position.
     pub fn stray(&mut self, line: usize, fields: &Fields<'_>) {
         let named = |tag: u32| fields.get(&tag).copied().unwrap_or_default();
-        let (Some(account), Some(symbol)) = (self.account(named(1)), self.symbol(named(55))) else {
-            return;
-        };
-        let side = named(54);
-        if !["1", "2", "5"].contains(&side) {
+        // What is not said is that of the order in memory.
+        let number = numbers(fields[&11]).map_or(0, |it| it.0);
+        let is_its = self.orders.contains_key(&number) && self.may_report(line, number);
+        if is_its
+            && self.orders[&number]
+                .fills
+                .iter()
+                .any(|it| it.exec == fields[&17])
+        {
             return;
         }
+        let order = is_its.then(|| self.orders[&number].clone());
+        let account = self.account(named(1));
+        let account = account.or(order.as_ref().map(|it| it.account));
+        let symbol = match (named(55), &order) {
+            ("", Some(order)) => Some(order.symbol),
+            (name, _) => self.symbol(name),
+        };
+        let (Some(account), Some(symbol)) = (account, symbol) else {
+            return;
+        };
+        let of_order = order.map(|it| it.side.to_string());
+        let side = match (named(54), &of_order) {
+            (side @ ("1" | "2" | "5"), _) => side,
+            (_, Some(side)) => side,
+            (_, None) => return,
+        };
         let effect = match fields.get(&77) {
             Some(&"O") if self.world.symbols[symbol].has_effect => 'O',
             Some(&"C") if self.world.symbols[symbol].has_effect => 'C',

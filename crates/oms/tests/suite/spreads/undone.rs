@@ -63,6 +63,20 @@ fn a_bust_of_a_spread_takes_the_legs_back_that_came_with_its_fill() {
 }
 
 #[test]
+fn a_bust_of_a_spread_with_the_exec_id_of_its_fill_takes_the_legs_back_too() {
+    let mut office = Office::new();
+    let order = with_legs(&mut office);
+    let bust = BUST.replace("17=B1|", "17=E1|");
+    for _ in 0..2 {
+        office.report(order, &bust);
+        assert_eq!((office.filled(order), office.legs(order)), (0, [0, 0]));
+        assert_eq!(office.long_short(JUN), (0, 0));
+        assert_eq!(office.long_short(MAR), (0, 0));
+        assert_eq!(breaks(&office), 0, "{}", office.desk.query("breaks"));
+    }
+}
+
+#[test]
 fn a_bust_of_a_filled_spread_opens_it_again() {
     let mut office = Office::new();
     let order = with_legs(&mut office);

@@ -78,6 +78,7 @@ impl FieldConverter {
             header,
             body,
             moved,
+            tables: _,
         } = self;
         let venue = sessions.get(line?)?.as_ref()?;
         let mut pairs = pairs.iter_mut();
