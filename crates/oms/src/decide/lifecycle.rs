@@ -87,14 +87,9 @@ impl Core {
             text,
         });
         self.emit(at, &event, sink);
-        let is_lost = reason.why == Why::NotReceived;
-        let has_lapsed = self.has_lapsed(number);
-        if is_lost && has_lapsed {
-            self.work.lapsed.is_to_decide(number);
-        }
         if is_ours {
             // The OMS waits, because the venue would reject a cancel that is sent at once again.
-            self.work.look_later(at, number, is_lost && !has_lapsed);
+            self.work.look_later(at, number);
         } else {
             self.work.look_again(&self.state, number);
         }

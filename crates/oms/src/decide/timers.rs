@@ -25,7 +25,7 @@ impl Core {
     ) -> Option<Nanos> {
         let steps = [
             // Cancels of a mass cancel that wait for the answer to another request of their order.
-            self.due_cancels(at, sink),
+            self.due_cancels(at),
             // Final states that wait for missing fills.
             self.due_ends(at, overdue),
             // Requests that the venue has not answered.

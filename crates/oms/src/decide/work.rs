@@ -36,16 +36,6 @@ const PATIENCE: i64 = 5_000_000_000;
 /// cancelled. The settings may give another time.
 const RETURN: i64 = 10_000_000_000;
 
-/// An order whose cancel is sent again later.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LaterCancel {
-    /// The time of the reject, in nanoseconds since 1970.
-    pub since: i64,
-    pub order: Number,
-    /// Whether the venue did not receive the cancel, so that it is also sent again if the order lapses meanwhile.
-    pub is_lost: bool,
-}
-
 /// Pending work, derived from the state of the OMS.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
@@ -65,8 +55,8 @@ pub(crate) struct Work {
     pub(crate) pended: VecDeque<(i64, Number)>,
     /// The time at which each break with a venue becomes an alarm, and the number of the break.
     pub alarms: VecDeque<(i64, u64)>,
-    /// Orders whose cancel the venue rejected or did not receive. The OMS sends the cancel again later.
-    pub(crate) later: VecDeque<LaterCancel>,
+    /// Orders whose cancel the venue rejected, each with the time of the reject. The OMS sends the cancel again later.
+    pub(crate) later: VecDeque<(i64, Number)>,
     /// Disconnected clients, each with the time at which their orders are cancelled.
     pub(crate) gone: Vec<(i64, SessionNo)>,
     /// Venue sessions that are logging out.
@@ -298,19 +288,15 @@ impl Work {
     #[inline]
     pub(crate) fn look_again(&mut self, state: &OmsState, number: Number) {
         let order = state.orders().get(number);
-        let is_later = self.later.iter().any(|later| later.order == number);
+        let is_later = self.later.iter().any(|(_, later)| *later == number);
         if !is_later && order.is_some_and(|order| order.state.is_open() && is_going(state, order)) {
             self.cancelling.push_back(number);
         }
     }
 
-    /// Handles a cancel that the venue rejected, or did not receive. The OMS sends the cancel again later.
-    pub(crate) fn look_later(&mut self, since: i64, order: Number, is_lost: bool) {
-        self.later.push_back(LaterCancel {
-            since,
-            order,
-            is_lost,
-        });
+    /// Handles a venue's reject of a cancel. The OMS sends the cancel again later.
+    pub(crate) fn look_later(&mut self, at: i64, number: Number) {
+        self.later.push_back((at, number));
     }
 
     /// Requests the status of the orders of a connected line, one by one.
@@ -581,17 +567,14 @@ impl Core {
         Some(Nanos(0))
     }
 
-    pub(super) fn due_cancels(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
-        while let Some(later) = self.work.later.front().copied() {
-            let left = later.since.saturating_add(PATIENCE).saturating_sub(at);
+    pub(super) fn due_cancels(&mut self, at: i64) -> Option<Nanos> {
+        while let Some((since, order)) = self.work.later.front().copied() {
+            let left = since.saturating_add(PATIENCE).saturating_sub(at);
             if left > 0 {
                 return Some(Nanos(left.unsigned_abs()));
             }
             self.work.later.pop_front();
-            self.work.look_again(&self.state, later.order);
-            if later.is_lost && self.has_lapsed(later.order) {
-                self.cancel_lapsed(at, later.order, sink);
-            }
+            self.work.look_again(&self.state, order);
         }
         None
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::decide::venue::rejects::VenueReject;
 use crate::state::orders::transition::OrderState::{Ended, Lapsed, Working};
 use crate::values::ids::{AccountNo, InstrumentNo};
-use crate::values::rules::{RejectCode, StatusRule};
+use crate::values::rules::RejectCode;
 use crate::values::scope::Scope;
 use crate::values::value::{End, Trading};
 
@@ -265,7 +265,7 @@ impl World {
     }
 
     /// Time passes, and what is due is done.
-    pub(super) fn wait(&mut self, time: i64) -> Vec<String> {
+    fn wait(&mut self, time: i64) -> Vec<String> {
         self.at += time;
         let mut said = Vec::new();
         loop {
@@ -354,162 +354,10 @@ fn a_venue_that_answers_no_status_request_gets_the_cancel_once() {
     world.work();
     let second = world.last_sent_of(order).expect("a cancel of the operator");
     assert_ne!(second, request);
-    // The line breaks with it in flight: the venue may not have it, and gets another one.
-    line_returns(&mut world);
-    assert_eq!(world.wait(4 * SECOND), [""; 0]);
-    world.wait(2 * SECOND);
-    assert!(world.last_sent_of(order).is_some_and(|it| it > second));
-    world.check();
-}
-
-#[test]
-fn a_lost_cancel_without_any_answer_is_sent_again_once_for_each_logon() {
-    let (mut world, order) = World::lapsed();
-    for line in LINES {
-        world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
-    }
-    world.wait(SECOND);
-    line_returns(&mut world);
-    assert_eq!(world.wait(4 * SECOND), [""; 0]);
-    let said = world.wait(2 * SECOND);
-    let given_up = [
-        "NoAnswer",
-        "Declined",
-        "LapseCancelled",
-        "CancelTaken",
-        "Sent",
-    ];
-    assert_eq!(said, given_up);
-    let again = world.last_sent_of(order).expect("another cancel");
-    assert_eq!(world.wait(6 * SECOND), ["Unanswered", "Asked"]);
-    world.wait(60 * SECOND);
-    assert_eq!(world.last_sent_of(order), Some(again));
-    // What the venue says at last decides.
-    world.report(&open_there(order));
-    assert!(world.last_sent_of(order) > Some(again), "{:?}", world.said);
-    world.check();
-}
-
-/// The answer to a status request: the order is open, and nothing is pending.
-fn open_there(order: Number) -> VenueReport<'static> {
-    VenueReport {
-        status: b'0',
-        filled: Some(Decimal::from_int(0)),
-        ..about(order, order, ReportKind::Status(b'0'))
-    }
-}
-
-#[test]
-fn a_cancel_that_was_lost_with_its_line_is_sent_again_for_a_lapsed_order() {
-    for lost_by in ["roll", "client", "operator", "kill switch"] {
-        for restarts in [false, true] {
-            // The cancel of the roll is in flight.
-            let (mut world, order) = World::lapsed();
-            if lost_by != "roll" {
-                world.decline(world.core.state().last);
-            }
-            match lost_by {
-                "roll" => {}
-                "client" => assert!(world.cancel(order).is_some()),
-                "operator" => assert!(world.says("ann", "cancel firm").is_ok()),
-                _ => assert!(world.says("ann", "kill firm").is_ok()),
-            }
-            world.work();
-            world.wait(6 * SECOND);
-            let lost = world.core.state().last;
-            assert_eq!(
-                world.core.in_flight(LINES[0]) + world.core.in_flight(LINES[1]),
-                0
-            );
-            if restarts {
-                world.restart(20_261_123);
-            }
-            let said = line_returns(&mut world);
-            assert!(said.contains(&"Asked".into()), "{said:?}");
-            assert_eq!(world.sent, [], "the venue's word comes first");
-            world.report(&open_there(order));
-            let said = world.said.clone();
-            assert_eq!(said[..2], ["Declined", "LapseCancelled"], "{lost_by}");
-            let again = world.last_sent_of(order).expect("another cancel");
-            assert!(again > lost, "{lost_by}");
-            // One that is refused is an operator's, as any other.
-            world.reject_cancel(
-                order,
-                &VenueReject {
-                    code: Some(RejectCode::Cancel(2)),
-                    ..VenueReject::default()
-                },
-            );
-            if matches!(lost_by, "roll" | "client") {
-                world.wait(60 * SECOND);
-                assert_eq!(world.last_sent_of(order), Some(again), "{lost_by}");
-            }
-            world.check();
-        }
-    }
-}
-
-#[test]
-fn a_cancel_that_was_lost_during_the_roll_is_sent_again_after_it() {
-    for answers_after in [false, true] {
-        let mut world = waiting();
-        let order = world.live();
-        world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
-        world.work();
-        let lost = world.last_sent_of(order).expect("the cancel of the roll");
-        world.at += 58 * SECOND;
-        line_returns(&mut world);
-        assert_eq!(world.stands_as(order), Working);
-        if answers_after {
-            world.wait(3 * SECOND);
-            assert_eq!(world.stands_as(order), Lapsed);
-            world.report(&open_there(order));
-            assert!(world.said.contains(&"LapseCancelled".into()));
-        } else {
-            world.report(&open_there(order));
-            assert_eq!(world.said, ["Declined"], "another one follows in 5 s");
-            world.wait(3 * SECOND);
-            assert_eq!(world.stands_as(order), Lapsed);
-            assert_eq!(world.sent, []);
-            let said = world.wait(3 * SECOND);
-            assert!(said.contains(&"LapseCancelled".into()), "{said:?}");
-        }
-        assert!(world.last_sent_of(order).is_some_and(|it| it > lost));
-        world.check();
-    }
-    // A cancel that the venue refuses in the roll stays refused.
-    let mut world = waiting();
-    let order = world.live();
-    world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
-    world.work();
-    world.at += 58 * SECOND;
-    world.reject_cancel(order, &VenueReject::default());
-    world.sent.clear();
-    world.wait(3 * SECOND);
-    world.wait(60 * SECOND);
-    assert_eq!((world.stands_as(order), world.sent.len()), (Lapsed, 0));
-}
-
-#[test]
-fn a_lost_cancel_on_a_line_without_status_requests_is_sent_again() {
-    let mut rules = rules(LIMITS);
-    rules.roll_wait = 60 * SECOND;
-    for group in &mut rules.groups {
-        group.status = StatusRule::Never;
-    }
-    let mut world = World::of(rules);
-    let order = world.live();
-    world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
-    world.work();
-    world.at += 61 * SECOND;
-    world.work();
-    assert_eq!(world.stands_as(order), Lapsed);
+    // The line breaks with it in flight: the answer to the status request decides, not another cancel.
     line_returns(&mut world);
     let said = world.wait(6 * SECOND);
-    assert!(said.contains(&"LapseCancelled".into()), "{said:?}");
-    let again = world.last_sent_of(order).expect("another cancel");
-    world.wait(60 * SECOND);
-    assert_eq!(world.last_sent_of(order), Some(again), "once for a logon");
+    assert!(!said.contains(&"LapseCancelled".into()), "{said:?}");
     world.check();
 }
 

@@ -9,16 +9,15 @@
 //! ```
 //!
 //! With `status_request = "no"` the OMS sends the cancel at once. It sends one cancel for each logon of the line, and
-//! none while a cancel is in flight: the answer to that cancel, or to the status request for it, decides. When the
-//! status shows that the venue did not receive the cancel, as when the line disconnected during the roll, the OMS sends
-//! another one. If the venue refuses the cancel, the order stays lapsed, and only an operator can cancel it.
+//! none while a cancel is in flight: the answer to that cancel, or to the status request for it, decides. If the venue
+//! refuses the cancel, the order stays lapsed, and only an operator can cancel it.
 
 use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportKind, VenueReport};
 use crate::state::event::{LifecycleEvent, OrderEvent};
-use crate::state::orders::lapsed::{is_cancel_lost, may_be_cancelled};
+use crate::state::orders::lapsed::may_be_cancelled;
 use crate::values::value::Number;
 
 impl Core {
@@ -53,11 +52,7 @@ impl Core {
                 return Some(Nanos((due - at).unsigned_abs()));
             }
             self.work.lapsed.waiting.pop_front();
-            let order = self.state.orders().get(number);
-            if is_asked && order.is_some_and(|it| is_cancel_lost(&self.state, it)) {
-                // The OMS sends another cancel when it gives up the lost one.
-                self.work.lapsed.waits_for_cancel(number);
-            } else if is_asked {
+            if is_asked {
                 self.work.lapsed.asked.remove(&number);
                 self.cancel_lapsed(at, number, sink);
                 return Some(Nanos(0));
@@ -66,14 +61,7 @@ impl Core {
         None
     }
 
-    /// Cancels a lapsed order whose cancel is given up, if the venue was to decide about the order.
-    #[cold]
-    pub(crate) fn lapsed_unanswered(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
-        self.work.lapsed.asked.remove(&number);
-        self.cancel_lapsed(at, number, sink);
-    }
-
-    pub(crate) fn cancel_lapsed(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+    fn cancel_lapsed(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let state = self.state();
         let order = state.orders().get(number);
         let order = order.filter(|it| may_be_cancelled(state, it) && state.is_line_ready(it));

@@ -184,13 +184,9 @@ impl Core {
         let is_ours = known.is_some_and(|(request, _)| request.id.bytes().is_empty());
         let is_open = self.state.is_open(order) && !self.state.remade.is_held(order);
         if is_ours || !is_open {
-            let is_decided = self.work.lapsed.asked.contains_key(&order);
             // The OMS sends its own cancel again. No request can change a closed order.
             self.decline(at, request, Why::NotReceived, b"", sink);
             self.settle_cancel(at, order, sink);
-            if is_decided {
-                self.lapsed_unanswered(at, order, sink);
-            }
         }
     }
 }

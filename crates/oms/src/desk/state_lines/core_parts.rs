@@ -178,11 +178,7 @@ fn of_work(state: &OmsState, work: &Work, to: &mut StateLines) {
     to.some("far day", *far_day);
     to.flag("journal on its reserve", *on_reserve);
     timers("waits for fills since", pended.iter().copied(), to);
-    let rejected = later.iter().map(|it| (it.since, it.order));
-    timers("cancel rejected", rejected, to);
-    for lost in later.iter().filter(|it| it.is_lost) {
-        to.say("cancel not received", OrderNo(lost.order));
-    }
+    timers("cancel rejected", later.iter().copied(), to);
     let alarms = alarms.iter().map(|(at, number)| At(*at, number));
     to.each("alarm of break", alarms);
     let gone = gone.iter();

@@ -27,13 +27,10 @@ impl LapsedOrders {
         self.asked.is_empty()
     }
 
-    /// Adds the lapsed orders of a connected line. `asked` are the orders whose status the OMS will request. A cancel
-    /// that was in flight when the line disconnected may be lost, so the answer decides about its order too.
+    /// Adds the lapsed orders of a connected line. `asked` are the orders whose status the OMS will request.
     pub(crate) fn line_up(&mut self, state: &OmsState, asked: &[Number]) {
         let orders = asked.iter().filter_map(|order| state.orders().get(*order));
-        let lapsed = orders.filter(|order| {
-            may_be_cancelled(state, order) || (is_waiting(order) && is_cancel_lost(state, order))
-        });
+        let lapsed = orders.filter(|order| may_be_cancelled(state, order));
         let lapsed: BTreeSet<Number> = lapsed.map(|order| order.number).collect();
         self.waiting.retain(|(_, waits)| !lapsed.contains(waits));
         self.asked.extend(lapsed.into_iter().map(|it| (it, false)));
@@ -47,17 +44,6 @@ impl LapsedOrders {
         }
     }
 
-    /// Records that the venue's next answer to a status request decides about an order, because the venue did not receive
-    /// the cancel of the order.
-    pub(crate) fn is_to_decide(&mut self, order: Number) {
-        self.asked.entry(order).or_insert(false);
-    }
-
-    /// Records that the time of an order is over, but not that of its cancel.
-    pub(crate) fn waits_for_cancel(&mut self, order: Number) {
-        self.asked.insert(order, false);
-    }
-
     /// Adds an order whose status the OMS may not request. The cancel of the order is due at once.
     pub(crate) fn not_asked(&mut self, at: i64, order: Number) {
         if let Some(waits) = self.asked.get_mut(&order) {
@@ -68,21 +54,10 @@ impl LapsedOrders {
     }
 }
 
-/// Whether an order has lapsed and waits for no fills.
-fn is_waiting(order: &Order) -> bool {
-    order.state == OrderState::Lapsed && order.pended.is_none()
-}
-
 /// Whether the OMS may cancel an order without an operator: the order has lapsed, no fills are missing, and no cancel
 /// is in flight.
 pub(crate) fn may_be_cancelled(state: &OmsState, order: &Order) -> bool {
     let request = state.orders().request_of(order);
     let is_cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);
-    is_waiting(order) && !is_cancelled
-}
-
-/// Whether it is unknown if the venue has the pending cancel of an order.
-pub(crate) fn is_cancel_lost(state: &OmsState, order: &Order) -> bool {
-    let request = state.orders().request_of(order);
-    request.is_some_and(|it| it.kind == RequestKind::Cancel && it.state == OrderState::Unknown)
+    order.state == OrderState::Lapsed && order.pended.is_none() && !is_cancelled
 }

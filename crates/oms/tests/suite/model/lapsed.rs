@@ -1,43 +1,21 @@
 //! Model: orders of former trading days whose line is up again.
 
-use super::{Fate, Fields, Model, SECOND, Why};
+use super::{Fate, Fields, Model, SECOND};
 
 impl Model {
-    fn is_lapsed(&self, number: u64) -> bool {
-        let order = self.orders.get(&number);
-        order.is_some_and(|it| it.fate == Fate::Lapsed && it.waiting.is_none())
-    }
-
-    /// A cancel of it is pending; with `lost`, one that the venue may not have.
-    fn has_cancel(&self, number: u64, lost: bool) -> bool {
-        let asked = self.orders.get(&number).and_then(|it| it.asked.as_ref());
-        asked.is_some_and(|it| it.what == 'F' && (it.unknown || !lost))
-    }
-
     /// No cancel of it is in flight, and it waits for no fills.
     fn may_be_cancelled(&self, number: u64) -> bool {
-        self.is_lapsed(number) && !self.has_cancel(number, false)
-    }
-
-    /// The venue has not got the cancel of it: what it says next decides.
-    pub fn lapsed_declined(&mut self, number: u64, why: &Why) {
         let order = self.orders.get(&number);
-        if *why == Why::Other(0, 2) && order.is_some_and(|it| it.fate == Fate::Lapsed) {
-            self.lapsed.entry(number).or_insert(None);
-        }
-    }
-
-    /// The OMS gives up a cancel without any answer.
-    pub fn lapsed_unanswered(&mut self, number: u64) {
-        self.lapsed.remove(&number);
-        self.cancel_lapsed(number);
+        order.is_some_and(|order| {
+            let is_cancelled = order.asked.as_ref().is_some_and(|it| it.what == 'F');
+            order.fate == Fate::Lapsed && order.waiting.is_none() && !is_cancelled
+        })
     }
 
     /// The venue is to be asked about these.
     pub fn expect_lapsed(&mut self, asked: &[u64]) {
         for number in asked {
-            let is_lost = self.is_lapsed(*number) && self.has_cancel(*number, true);
-            if is_lost || self.may_be_cancelled(*number) {
+            if self.may_be_cancelled(*number) {
                 self.lapsed.insert(*number, None);
             }
         }
@@ -69,11 +47,8 @@ impl Model {
         let Some((_, number)) = due.min() else {
             return false;
         };
-        if self.has_cancel(number, true) {
-            self.lapsed.insert(number, None);
-        } else {
-            self.lapsed_unanswered(number);
-        }
+        self.lapsed.remove(&number);
+        self.cancel_lapsed(number);
         true
     }
 

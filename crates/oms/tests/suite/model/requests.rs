@@ -82,7 +82,6 @@ impl Model {
         let order = self.orders.values_mut().find(of).unwrap();
         let asked = order.asked.take().unwrap();
         let (number, client, original) = (order.number, order.client, order.id.clone());
-        self.lapsed_declined(number, why);
         if asked.id.is_empty() {
             self.later.push_back((self.now + 5 * SECOND, number));
             return;
@@ -153,12 +152,8 @@ impl Model {
                 if what == 'G' {
                     self.give_up(number, request);
                 }
-                let is_decided = self.lapsed.contains_key(&number);
                 self.decline(request, &super::Why::Other(0, 2));
                 self.settle_cancel(number);
-                if is_decided {
-                    self.lapsed_unanswered(number);
-                }
             }
             return true;
         }
