@@ -27,7 +27,7 @@ use fixwire_oms::{expired_rows, price_commands, report_rows};
 use serde_json::Value;
 
 pub use answers::Ask;
-use answers::{answer, json, question, show, table, tell_command};
+use answers::{answer, command, json, question, show, table};
 use at::{MomentArg, StateThen, read_moment};
 pub use fields::shown;
 use fixwire_protocol::readable::Escaped;
@@ -36,7 +36,7 @@ use recall::with_recall;
 use rows::Rows;
 use stamps::OrderStamps;
 
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::session::{EngineFlags, running};
 
 /// Examples for the whole command.
@@ -427,14 +427,6 @@ fn read(file: &Path) -> Result<(String, String), Failure> {
     }
 }
 
-/// Prints every error; returns the exit code.
-fn mistakes(errors: &[impl ToString]) -> ExitCode {
-    for error in errors {
-        failure::tell("error", &error.to_string());
-    }
-    ExitCode::FAILURE
-}
-
 /// Enters the reports of a file, with one command per row. Nothing is entered if the OMS finds an error in any row.
 fn report_in(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
@@ -461,13 +453,6 @@ fn expire(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure>
         done: "expired",
     };
     told.tell(at, why, 200)
-}
-
-fn command(at: &EngineFlags, text: String, why: &str) -> Result<ExitCode, Failure> {
-    for line in answer(at, tell_command(text, why))?.lines() {
-        writeln!(io::stdout(), "{}", Escaped(line.as_bytes()))?;
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn query(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {

@@ -30,6 +30,7 @@ use tables::{ConvertedText, converted, converted_report};
 const ORDER: &str = "21=1|55=XYZ|54=1|38=10|40=2|44=100|60=20261122-08:00:00|";
 /// Tags that frame a message.
 const FRAME: [Tag; 4] = [8, 9, 10, 35];
+const MESSAGE_ENCODING: Tag = 347;
 /// A tag of a venue, which some of the dictionaries have, and two of nobody.
 const CUSTOM: [Tag; 3] = [9303, 6001, 20_001];
 
@@ -334,8 +335,15 @@ impl<'a> Requests<'a> {
         let plain = &self.plain[at];
         // Fields that a user's contract sets are converted with those of the client, and converted fields come last.
         let [user, _] = self.ways[at].contracts;
-        if is_converted && user.values().any(|key| matches!(key, Key::Set(_))) {
-            return format!("{header}{sets_of_header}{plain}{sets}{body}");
+        if user.values().any(|key| matches!(key, Key::Set(_))) {
+            let [client, venue] = [self.spoken.0, self.spoken.1].map(|it| it.version);
+            // The tables always convert it, also where both versions have the value.
+            if node.iter().any(|it| it.tag == MESSAGE_ENCODING) && client != venue {
+                return format!("{sets_of_header}{header}{plain}{sets}{body}");
+            }
+            if is_converted {
+                return format!("{header}{sets_of_header}{plain}{sets}{body}");
+            }
         }
         let tag = |field: &str| field.split('=').next().map(str::to_owned);
         let is_made = |set: &str| {

@@ -13,7 +13,7 @@ use fixwire_protocol::readable::Escaped;
 use serde_json::{Map, Value};
 
 use super::stamps::NOTHING;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::session::{EngineFlags, if_running, running, store};
 
 /// Maximum size of the rows of one load, or of one order, in bytes. They are one request at the control socket.
@@ -39,6 +39,22 @@ pub(super) fn question(text: &str) -> Asked {
         text: Some(text.to_owned()),
         ..Asked::default()
     }
+}
+
+/// Gives the OMS a command, and prints its answer.
+pub(super) fn command(at: &EngineFlags, text: String, why: &str) -> Result<ExitCode, Failure> {
+    for line in answer(at, tell_command(text, why))?.lines() {
+        writeln!(io::stdout(), "{}", Escaped(line.as_bytes()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints every error; returns the exit code.
+pub(super) fn mistakes(errors: &[impl ToString]) -> ExitCode {
+    for error in errors {
+        failure::tell("error", &error.to_string());
+    }
+    ExitCode::FAILURE
 }
 
 /// A command for the OMS.

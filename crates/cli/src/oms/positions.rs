@@ -19,10 +19,10 @@ use fixwire_oms::positions::{MISSING, PositionQuantities, READ_AGAIN, TURNED};
 use fixwire_protocol::Timestamp;
 use serde_json::{Value, json};
 
-use super::answers::{self, Ask, MOST_BYTES, answer, question, table};
+use super::answers::{self, Ask, MOST_BYTES, answer, command, mistakes, question, table};
 use super::history::read_notes;
+use super::read;
 use super::rows::{WrongRow, all_mistakes};
-use super::{command, mistakes, read};
 use crate::failure::Failure;
 use crate::session::EngineFlags;
 use crate::teller::now;

@@ -20,10 +20,10 @@ use fixwire_oms::{
 use fixwire_protocol::readable::Escaped;
 use serde_json::json;
 
+use super::answers::{json, mistakes, table};
 use super::at::day_began;
 use super::load::{build, found, listener, read};
 use super::trial::Tried;
-use super::{json, mistakes, table};
 use crate::failure::Failure;
 use crate::reading::Reading;
 use crate::session::{EngineFlags, running, store};

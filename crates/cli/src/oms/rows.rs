@@ -5,9 +5,8 @@ use std::process::ExitCode;
 use fixwire_oms::RowCommands;
 use fixwire_oms::load::Diagnostic;
 
-use super::answers::{answer, question};
+use super::answers::{answer, command, mistakes, question};
 use super::recall::{checked, with_recall};
-use super::{command, mistakes};
 use crate::failure::Failure;
 use crate::session::EngineFlags;
 

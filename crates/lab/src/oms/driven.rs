@@ -10,7 +10,7 @@ use fixwire_protocol::{Decimal, Nanos, Timestamp, tag};
 use fixwire_tmp::LinkNow;
 
 use crate::error::Error;
-pub use crate::oms::parts::{CarriedFields, ChangeTarget, LineProtocol, LoadRequest, OrderFlow};
+pub use crate::oms::parts::{ChangeTarget, ExtraFields, LineProtocol, LoadRequest, OrderFlow};
 use crate::oms::parts::{ORDER_QTY, client_writer, oms, oms_settings, venue_writer, write_request};
 use crate::oms::tmp_venue::TmpVenue;
 use crate::sockets::fix_client::Writer;

@@ -94,7 +94,7 @@ impl ChangeTarget {
 
 /// Fields of an order that the OMS only passes on to the venue of FIX 4.4.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum CarriedFields {
+pub enum ExtraFields {
     /// No fields.
     #[default]
     None,
@@ -104,7 +104,7 @@ pub enum CarriedFields {
     Converted,
 }
 
-impl CarriedFields {
+impl ExtraFields {
     /// The FIX version of the client.
     pub(crate) fn version(self) -> Version {
         match self {
@@ -156,7 +156,7 @@ pub struct OrderFlow {
     /// Protocol of the line to the venue.
     pub lines: LineProtocol,
     /// Fields of the client's orders that the OMS only passes on.
-    pub carried: CarriedFields,
+    pub carried: ExtraFields,
 }
 
 impl OrderFlow {
@@ -165,7 +165,7 @@ impl OrderFlow {
     pub fn over(lines: LineProtocol) -> Self {
         Self {
             lines,
-            carried: CarriedFields::None,
+            carried: ExtraFields::None,
         }
     }
 }

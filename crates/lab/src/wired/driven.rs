@@ -15,7 +15,7 @@ use fixwire_stamps::scenario::{EXECUTION_REPORT, Echo, fill_report};
 use crate::bench::gateway;
 use crate::error::Error;
 use crate::oms::driven::{
-    CarriedFields, ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest, OrderFlow,
+    ChangeTarget, DrivenOms, DrivenOmsConfig, ExtraFields, LineProtocol, LoadRequest, OrderFlow,
 };
 use crate::sockets::fix_client::{Writer, unwritten};
 use crate::sockets::numbered::Numbered;
@@ -168,15 +168,15 @@ impl Work {
                     driven.answered(1, 0)
                 })
             }
-            Self::Oms => orders_and_cancels(flow(LineProtocol::Fix, CarriedFields::None), journal)?,
+            Self::Oms => orders_and_cancels(flow(LineProtocol::Fix, ExtraFields::None), journal)?,
             Self::OmsTmp => {
-                orders_and_cancels(flow(LineProtocol::Tmp, CarriedFields::None), journal)?
+                orders_and_cancels(flow(LineProtocol::Tmp, ExtraFields::None), journal)?
             }
             Self::OmsCarrying => {
-                orders_and_cancels(flow(LineProtocol::Fix, CarriedFields::Same), journal)?
+                orders_and_cancels(flow(LineProtocol::Fix, ExtraFields::Same), journal)?
             }
             Self::OmsConverting => {
-                orders_and_cancels(flow(LineProtocol::Fix, CarriedFields::Converted), journal)?
+                orders_and_cancels(flow(LineProtocol::Fix, ExtraFields::Converted), journal)?
             }
             Self::OmsToVenue => {
                 let mut driven = driven_oms(OrderFlow::default(), journal)?;

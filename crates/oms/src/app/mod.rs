@@ -151,14 +151,14 @@ impl Oms {
     /// Fields that lines, clients and drop copies do not get because of their dictionaries.
     #[must_use]
     pub fn left_out_fields(&self) -> Vec<LeftOutFields> {
-        left_out::left_out_fields(self)
+        left_out::left_out_fields(self.rules(), &self.sessions)
     }
 
     /// User-defined fields that the settings let clients send, and that no dictionary of these clients has. A session
     /// that checks user-defined fields rejects messages with them.
     #[must_use]
     pub fn undefined_tags(&self) -> Vec<UserDefinedTag> {
-        user_defined::undefined_tags(self)
+        user_defined::undefined_tags(self.rules(), &self.sessions)
     }
 
     /// An OMS with these settings and sessions; `key` is a random hash key for the ids of a new day.

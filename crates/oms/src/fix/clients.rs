@@ -658,8 +658,8 @@ pub(crate) fn refused_new(
     outbox: &mut Outbox,
 ) {
     let text = reason_text(state, reason, scales_of(state, new));
-    let said = (client, Some(state.events()));
-    not_there(state, (reason, &text), new, said, outbox);
+    let event = Some(state.events());
+    not_there(state, (reason, &text), new, client, event, outbox);
 }
 
 /// The decimals of the instrument that a request names by Symbol(55).
@@ -676,7 +676,8 @@ pub(crate) fn not_there(
     state: &OmsState,
     (reason, text): (&Reason, &Sentence),
     new: &Message<'_>,
-    (client, event): (Client, Option<u64>),
+    client: Client,
+    event: Option<u64>,
     outbox: &mut Outbox,
 ) {
     let is_status = event.is_none();

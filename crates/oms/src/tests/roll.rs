@@ -265,7 +265,7 @@ impl World {
     }
 
     /// Time passes, and what is due is done.
-    fn wait(&mut self, time: i64) -> Vec<String> {
+    pub(super) fn wait(&mut self, time: i64) -> Vec<String> {
         self.at += time;
         let mut said = Vec::new();
         loop {

@@ -139,6 +139,17 @@ pub fn converted_report(
         converted.left.extend((0..count).map(|_| tag));
     }
     let result = text(&mut draft);
+    // A field of the venue's own dictionary has no row in a table.
+    let standard = Dictionary::built_in(venue.version);
+    for tag in fields
+        .split_terminator('|')
+        .filter_map(|it| it.split('=').next()?.parse().ok())
+    {
+        let is_gone = !result.iter().any(|it| it.0 == tag) && !converted.left.contains(&tag);
+        if is_gone && !own(tag) && standard.field(tag).is_none() {
+            converted.left.push(tag);
+        }
+    }
     let side = |of: &str| {
         of.split('|')
             .find(|it| it.starts_with("54="))

@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::{FieldDef, Member};
 use fixwire_protocol::{Decoder, Dictionary, SOH, Tag};
 
-use crate::app::{Oms, OmsSession};
+use crate::app::session::OmsSession;
 use crate::fix::lines::LeftOut;
 use crate::values::fields::carried::{allows, group_len};
 use crate::values::fields::conversion::{ConvertingSession, FieldConverter, VersionChange};
 use crate::values::fields::field_table::{goes_to_client, report_bit};
 use crate::values::fields::report_tags::ReportTags;
 use crate::values::ids::SessionNo;
-use crate::values::rules::LineGroup;
+use crate::values::rules::{LineGroup, RiskRules};
 
 /// Fields that a session does not get because of its dictionary or FIX version.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -53,8 +53,10 @@ const SAMPLES: [&str; 8] = [
 const TRIED: usize = 64;
 
 /// All fields that lines, clients and drop copies do not get.
-pub(in crate::app) fn left_out_fields(oms: &Oms) -> Vec<LeftOutFields> {
-    let (rules, sessions) = (oms.rules(), &oms.sessions);
+pub(in crate::app) fn left_out_fields(
+    rules: &RiskRules,
+    sessions: &[OmsSession],
+) -> Vec<LeftOutFields> {
     let mut all = Vec::new();
     for session in sessions {
         let is_line = rules
@@ -67,7 +69,7 @@ pub(in crate::app) fn left_out_fields(oms: &Oms) -> Vec<LeftOutFields> {
             add(session, of, left.tags(msg_type).collect(), &mut all);
         }
     }
-    let mut converter = converter(oms);
+    let mut converter = converter(sessions);
     for group in &rules.groups {
         let lines = lines_of(group, sessions);
         let mut known: Vec<(&OmsSession, Vec<Tag>)> = Vec::new();
@@ -126,8 +128,8 @@ fn add(session: &OmsSession, of: LeftOutOf, tags: Vec<Tag>, to: &mut Vec<LeftOut
 }
 
 /// Converts between the versions of all sessions; their numbers are their places.
-fn converter(oms: &Oms) -> FieldConverter {
-    let sessions = oms.sessions.iter();
+fn converter(sessions: &[OmsSession]) -> FieldConverter {
+    let sessions = sessions.iter();
     let all = sessions.clone().map(|session| {
         Some(ConvertingSession {
             version: session.version,
@@ -135,8 +137,8 @@ fn converter(oms: &Oms) -> FieldConverter {
             contract: Default::default(),
         })
     });
-    let pairs = sessions.flat_map(|from| {
-        let others = oms.sessions.iter().filter(|to| to.version != from.version);
+    let pairs = sessions.clone().flat_map(|from| {
+        let others = sessions.clone().filter(|to| to.version != from.version);
         others.map(|to| VersionChange {
             from: from.version,
             to: to.version,

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 
-use crate::app::{Oms, OmsSession};
+use crate::app::session::OmsSession;
 use crate::values::fields::carried::has_member;
 use crate::values::fields::contract::{Contract, ContractKey};
 use crate::values::rules::RiskRules;
@@ -27,10 +27,12 @@ pub struct UserDefinedTag {
 
 /// The user-defined fields that the settings let clients send, although no client that may send a field has it in the
 /// dictionary of its session.
-pub(in crate::app) fn undefined_tags(oms: &Oms) -> Vec<UserDefinedTag> {
-    let rules = oms.rules();
+pub(in crate::app) fn undefined_tags(
+    rules: &RiskRules,
+    sessions: &[OmsSession],
+) -> Vec<UserDefinedTag> {
     let is_client = |it: &&OmsSession| rules.users.iter().any(|user| user.session == it.name);
-    let clients: Vec<&OmsSession> = oms.sessions.iter().filter(is_client).collect();
+    let clients: Vec<&OmsSession> = sessions.iter().filter(is_client).collect();
     let mut found = Vec::new();
     let mut look = |clients: &[&OmsSession], (tag, msg_type, setting): Named| {
         let is_known = clients.iter().any(|it| has(it, msg_type, tag));

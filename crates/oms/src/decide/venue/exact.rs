@@ -7,8 +7,8 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::VenueReport;
 use crate::state::copies::FillTerms;
 use crate::state::event::{OrderEvent, SetupEvent};
+use crate::state::orders::exec_ids::exec_of_another_day;
 use crate::values::ids::{InstrumentNo, Table};
-use crate::values::slab::mixed;
 use crate::values::units::{MOST, decimals, rounded};
 use crate::values::value::{BreakKind, Price, Quantity};
 
@@ -158,9 +158,4 @@ impl Core {
         let price = rounded(report.last_price?, self.state().scale(instrument))?;
         (quantity > 0).then_some((quantity, price))
     }
-}
-
-/// The hash of a fill with the ExecID(17) that a fill of a former day of its order has, from the hash of that fill.
-pub(crate) fn exec_of_another_day(exec: u64) -> u64 {
-    mixed(exec ^ 1 << 59)
 }

@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::undo::reused_exec;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport, short};
 use crate::state::OmsState;
 use crate::state::event::{BreakEvent, OrderEvent, StrayEvent};
+use crate::state::orders::exec_ids::reused_exec;
 use crate::state::orders::strays::{Stray, StrayUndo};
 use crate::state::spreads::leg_exec;
 use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};

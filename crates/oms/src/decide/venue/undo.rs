@@ -10,12 +10,11 @@ use siphasher::sip::SipHasher13;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::agree::{Found, cut};
-use crate::decide::venue::exact::exec_of_another_day;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::state::OmsState;
 use crate::state::apply::undo::is_of_former_day;
 use crate::state::event::{LifecycleEvent, OrderEvent, UndoEvent};
-use crate::state::orders::exec_ids::ExecIds;
+use crate::state::orders::exec_ids::{ExecIds, exec_of_another_day, reused_exec};
 use crate::state::orders::{Fill, Order};
 use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::show::text;
@@ -344,12 +343,6 @@ fn undo_execs(state: &OmsState, number: Number, report: &VenueReport<'_>) -> Vec
         execs.push(exec);
     }
     execs
-}
-
-/// The hash of a bust or correction with the ExecID(17) of another report, of which this is the hash.
-pub(crate) fn reused_exec(exec: u64, is_correction: bool) -> u64 {
-    let kind = if is_correction { 1 << 61 } else { 1 << 60 };
-    mixed(exec ^ kind)
 }
 
 /// A bust or correction of a fill of an order, without its values.

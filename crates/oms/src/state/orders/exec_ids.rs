@@ -10,7 +10,19 @@ use fixwire_protocol::value::uint;
 use fixwire_protocol::{Body, Tag};
 
 use crate::values::show::digits;
+use crate::values::slab::mixed;
 use crate::values::value::{Number, Text};
+
+/// The hash of a bust or correction with the ExecID(17) of another report, of which this is the hash.
+pub(crate) fn reused_exec(exec: u64, is_correction: bool) -> u64 {
+    let kind = if is_correction { 1 << 61 } else { 1 << 60 };
+    mixed(exec ^ kind)
+}
+
+/// The hash of a fill with the ExecID(17) that a fill of a former day of its order has, from the hash of that fill.
+pub(crate) fn exec_of_another_day(exec: u64) -> u64 {
+    mixed(exec ^ 1 << 59)
+}
 
 /// The ExecIDs of venues that clients have received.
 #[derive(Clone, Debug, Default)]

@@ -18,6 +18,10 @@ const QUANTITIES: [u32; 8] = [38, 14, 32, 151, 134, 135, 1418, 9706];
 /// A thousandth of a quantity, with the digits that it needs. One with a part, which no whole lot has, becomes one that
 /// no thousandth is either.
 fn thousandth(quantity: &str) -> String {
+    if quantity.contains('.') {
+        // More decimals than the symbol has, as in the world with whole quantities.
+        return "0.0105".to_owned();
+    }
     let Ok(units) = quantity.parse::<i128>() else {
         return "9999999999999999".to_owned();
     };
