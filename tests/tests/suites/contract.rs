@@ -338,7 +338,9 @@ impl<'a> Requests<'a> {
         if user.values().any(|key| matches!(key, Key::Set(_))) {
             let [client, venue] = [self.spoken.0, self.spoken.1].map(|it| it.version);
             // The tables always convert it, also where both versions have the value.
-            if node.iter().any(|it| it.tag == MESSAGE_ENCODING) && client != venue {
+            let is_set = matches!(user.get(&MESSAGE_ENCODING), Some(Key::Set(_)));
+            let has_it = node.iter().any(|it| it.tag == MESSAGE_ENCODING);
+            if has_it && !is_set && client != venue {
                 return format!("{sets_of_header}{header}{plain}{sets}{body}");
             }
             if is_converted {
