@@ -100,15 +100,13 @@ pub enum ExtraFields {
     None,
     /// Ten fields of a client of FIX 4.4, one of them the group of Parties.
     Same,
-    /// Ten fields of a client of FIX 4.2, of which the OMS converts six.
-    Converted,
 }
 
 impl ExtraFields {
     /// The FIX version of the client.
     pub(crate) fn version(self) -> Version {
         match self {
-            Self::None | Self::Converted => Version::Fix42,
+            Self::None => Version::Fix42,
             Self::Same => Version::Fix44,
         }
     }
@@ -130,18 +128,6 @@ impl ExtraFields {
                 (582, b"1"),
                 (583, b"LINK-17"),
                 (635, b"B"),
-            ],
-            Self::Converted => &[
-                (47, b"A"),
-                (58, b"worked by desk 7"),
-                (76, b"BROKER-1"),
-                (109, b"FUND-1"),
-                (203, b"0"),
-                (204, b"0"),
-                (376, b"C-20261122-17"),
-                (377, b"N"),
-                (439, b"CLEARER"),
-                (440, b"CLEARING-1"),
             ],
         };
         for (tag, value) in fields {

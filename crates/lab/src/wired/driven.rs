@@ -50,8 +50,6 @@ pub enum Work {
     OmsToVenue,
     /// As [`Oms`](Self::Oms), with ten fields that the OMS passes on unchanged.
     OmsCarrying,
-    /// As [`Oms`](Self::Oms), with ten fields that the OMS passes on, six of them converted to another FIX version.
-    OmsConverting,
 }
 
 /// Number of other sessions of [`Work::AmongIdle`].
@@ -72,7 +70,7 @@ const RULES: u32 = 10;
 
 impl Work {
     /// All kinds of work.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 12] = [
         Self::Order,
         Self::AmongIdle,
         Self::Batch,
@@ -85,7 +83,6 @@ impl Work {
         Self::OmsTmp,
         Self::OmsToVenue,
         Self::OmsCarrying,
-        Self::OmsConverting,
     ];
 
     /// Name of the work in files and on command lines.
@@ -104,7 +101,6 @@ impl Work {
             Self::OmsTmp => "oms-tmp",
             Self::OmsToVenue => "oms-to-venue",
             Self::OmsCarrying => "oms-carrying",
-            Self::OmsConverting => "oms-converting",
         }
     }
 
@@ -119,7 +115,7 @@ impl Work {
     pub fn messages(self) -> usize {
         match self {
             Self::Batch | Self::Resend => BATCH,
-            Self::Oms | Self::OmsTmp | Self::OmsCarrying | Self::OmsConverting => 2,
+            Self::Oms | Self::OmsTmp | Self::OmsCarrying => 2,
             Self::Order
             | Self::AmongIdle
             | Self::Handle
@@ -174,9 +170,6 @@ impl Work {
             }
             Self::OmsCarrying => {
                 orders_and_cancels(flow(LineProtocol::Fix, ExtraFields::Same), journal)?
-            }
-            Self::OmsConverting => {
-                orders_and_cancels(flow(LineProtocol::Fix, ExtraFields::Converted), journal)?
             }
             Self::OmsToVenue => {
                 let mut driven = driven_oms(OrderFlow::default(), journal)?;
