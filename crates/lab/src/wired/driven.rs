@@ -28,7 +28,7 @@ use crate::wired::wires::{WALL, Wires};
 pub enum Work {
     /// One order arrives and its report is sent, in one turn.
     Order,
-    /// The same, while [`IDLE`] other sessions are logged on and have nothing to do.
+    /// The same, while ten thousand other sessions are logged on and have nothing to do.
     AmongIdle,
     /// [`BATCH`] orders arrive together and their reports are sent together, in one turn.
     Batch,
