@@ -659,7 +659,7 @@ pub(crate) fn refused_new(
 ) {
     let text = reason_text(state, reason, scales_of(state, new));
     let event = Some(state.events());
-    not_there(state, (reason, &text), new, client, event, outbox);
+    not_there(state, reason, &text, new, client, event, outbox);
 }
 
 /// The decimals of the instrument that a request names by Symbol(55).
@@ -674,7 +674,8 @@ pub(crate) fn scales_of(state: &OmsState, request: &Message<'_>) -> Scales {
 /// reports the event with the given number, or is a status, which reports no event.
 pub(crate) fn not_there(
     state: &OmsState,
-    (reason, text): (&Reason, &Sentence),
+    reason: &Reason,
+    text: &Sentence,
     new: &Message<'_>,
     client: Client,
     event: Option<u64>,

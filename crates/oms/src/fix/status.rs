@@ -42,6 +42,6 @@ pub(crate) fn status(
         (Some(1..), None) => (Reason::of(Why::Forgotten), why_text(Why::Forgotten)),
         (Some(0) | None, None) => (Reason::of(Why::UnknownOrder), why_text(Why::UnknownOrder)),
     };
-    not_there(state, (&reason, &text), request, client, None, outbox);
+    not_there(state, &reason, &text, request, client, None, outbox);
     Ok(())
 }

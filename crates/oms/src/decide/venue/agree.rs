@@ -50,15 +50,6 @@ impl Found {
 }
 
 impl Core {
-    /// CumQty(14) of a report, in units of its order.
-    #[inline]
-    pub(crate) fn cum_qty(&self, report: &VenueReport<'_>) -> Option<Quantity> {
-        let filled = report.filled?;
-        let order = self.state().orders().get(report.id.order);
-        let scales = order.map(|order| self.state().scales(order.instrument));
-        units(filled, scales.unwrap_or_default().quantity).ok()
-    }
-
     fn fill_text(&self, instrument: InstrumentNo, (quantity, at): (Quantity, Price)) -> String {
         let state = self.state();
         let quantity = state.shown(instrument, quantity);

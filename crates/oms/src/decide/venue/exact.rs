@@ -9,7 +9,7 @@ use crate::state::copies::FillTerms;
 use crate::state::event::{OrderEvent, SetupEvent};
 use crate::state::orders::exec_ids::exec_of_another_day;
 use crate::values::ids::{InstrumentNo, Table};
-use crate::values::units::{MOST, decimals, rounded};
+use crate::values::units::{MOST, decimals, rounded, units};
 use crate::values::value::{BreakKind, Price, Quantity};
 
 /// Prices must be in range even after they grow by this factor.
@@ -147,6 +147,15 @@ impl Core {
             true => exec_of_another_day(last),
             false => known.unwrap_or(last),
         }
+    }
+
+    /// CumQty(14) of a report, in units of its order.
+    #[inline]
+    pub(crate) fn cum_qty(&self, report: &VenueReport<'_>) -> Option<Quantity> {
+        let filled = report.filled?;
+        let order = self.state().orders().get(report.id.order);
+        let scales = order.map(|order| self.state().scales(order.instrument));
+        units(filled, scales.unwrap_or_default().quantity).ok()
     }
 
     pub(crate) fn execution(

@@ -55,6 +55,8 @@ impl UsedBy {
     const REJECTED: u64 = 1 << 63;
     /// The bit of a reason of which nothing is left out.
     const WHOLE: u64 = 1 << 62;
+    /// The bits of the reason's value, below those of the reason.
+    const VALUE: u64 = (1 << Self::WHY) - 1;
     const WHY: u32 = 32;
 
     /// A new order that was rejected.
@@ -94,7 +96,7 @@ impl UsedBy {
         Some(match self.0 & Self::WHOLE {
             0 => RejectedFor::Why(why),
             _ => RejectedFor::Reason(Reason {
-                value: (self.0 & u64::from(u32::MAX)).into(),
+                value: (self.0 & Self::VALUE).into(),
                 ..Reason::of(why)
             }),
         })
