@@ -294,21 +294,62 @@ pub(crate) fn is_passed_on(tag: Tag, message: Messages) -> bool {
     known.is_some_and(|known| known & message != 0)
 }
 
-fn row_of(rows: &'static [FieldRow], tag: Tag, message: Messages) -> Option<&'static FieldRow> {
-    let mut rows = rows.iter().filter(|row| row.messages & message != 0);
-    rows.find(|row| row.tags.contains(&tag))
+/// A set of rows, by their places in a table.
+type Rows = u128;
+
+/// The rows that have a tag, by tag.
+const fn rows_by_tag(rows: &[FieldRow]) -> [Rows; LOW] {
+    assert!(rows.len() <= Rows::BITS as usize);
+    let mut all = [0; LOW];
+    let mut place = 0;
+    while place < rows.len() {
+        let tags = rows[place].tags;
+        let mut at = 0;
+        while at < tags.len() {
+            if (tags[at] as usize) < LOW {
+                all[tags[at] as usize] |= 1 << place;
+            }
+            at += 1;
+        }
+        place += 1;
+    }
+    all
+}
+
+static REQUEST_ROWS: [Rows; LOW] = rows_by_tag(REQUEST_FIELDS);
+static REPORT_ROWS: [Rows; LOW] = rows_by_tag(REPORT_FIELDS);
+
+fn row_of(
+    rows: &'static [FieldRow],
+    by_tag: &[Rows; LOW],
+    tag: Tag,
+    message: Messages,
+) -> Option<&'static FieldRow> {
+    let Some(mut left) = by_tag.get(tag as usize).copied() else {
+        // Few rows have such a tag.
+        let mut rows = rows.iter().filter(|row| row.messages & message != 0);
+        return rows.find(|row| row.tags.contains(&tag));
+    };
+    while left != 0 {
+        let row = &rows[left.trailing_zeros() as usize];
+        if row.messages & message != 0 {
+            return Some(row);
+        }
+        left &= left - 1;
+    }
+    None
 }
 
 /// The row for a field of a request; `None` if no row has the field, which is then refused.
 #[must_use]
 pub fn request_field(tag: Tag, message: Messages) -> Option<&'static FieldRow> {
-    row_of(REQUEST_FIELDS, tag, message)
+    row_of(REQUEST_FIELDS, &REQUEST_ROWS, tag, message)
 }
 
 /// The row for a field of a report; `None` if no row has the field, which is then counted.
 #[must_use]
 pub fn report_field(tag: Tag, message: Messages) -> Option<&'static FieldRow> {
-    row_of(REPORT_FIELDS, tag, message)
+    row_of(REPORT_FIELDS, &REPORT_ROWS, tag, message)
 }
 
 /// Whether a client gets a field of a report unchanged.
