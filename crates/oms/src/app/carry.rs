@@ -576,7 +576,8 @@ impl Oms {
             let of = self.field_use(index, group, message, **field);
             matches!(of, FieldUse::Sent(_))
         };
-        if let Some(field) = fields.iter().find(|field| !is_sent(field)) {
+        // The first field is sent; each member of its group must be sent too.
+        if let Some(field) = fields[1..].iter().find(|field| !is_sent(field)) {
             return Err(field.tag.into());
         }
         for place in at..at + len {

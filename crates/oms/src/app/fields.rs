@@ -94,12 +94,16 @@ impl Oms {
                 why: LostBecause::Rejected(reason),
             });
         }
-        let mut at = from;
+        let (mut at, mut is_dropped) = (from, false);
         while let Some(field) = fields.get(at) {
-            let is_again = fields[..at].iter().any(|other| other.tag == field.tag);
+            let is_again = || fields[..at].iter().any(|other| other.tag == field.tag);
             at += match self.field_use(index, group, message, *field) {
-                FieldUse::Ours if is_again && !has_groups => return Some(field.tag.into()),
-                FieldUse::Ours | FieldUse::Dropped(_) => 1,
+                FieldUse::Ours if !has_groups && is_again() => return Some(field.tag.into()),
+                FieldUse::Ours => 1,
+                FieldUse::Dropped(_) => {
+                    is_dropped = true;
+                    1
+                }
                 FieldUse::Sent(why) => match self.gather((index, group), message, at, why) {
                     Ok(fields) => fields,
                     Err(lost) => return Some(lost),
@@ -121,7 +125,8 @@ impl Oms {
         if let Some(lost) = self.above_quantity(index, message) {
             return Some(lost);
         }
-        for field in &fields[from..] {
+        // The fields count as dropped only when the whole request is accepted.
+        for field in fields[from..].iter().filter(|_| is_dropped) {
             if let FieldUse::Dropped(by) = self.field_use(index, group, message, *field) {
                 *self.dropped.requests.entry((by, field.tag)).or_default() += 1;
             }
@@ -312,11 +317,9 @@ impl Oms {
         tag: Tag,
     ) -> bool {
         let is_pool = || {
-            self.core
-                .state()
-                .instruments()
-                .find(message.get(tag::SYMBOL)?)?;
-            self.core.own_number_tag(index, group)
+            let own = self.core.own_number_tag(index, group)?;
+            let symbol = message.get(tag::SYMBOL)?;
+            self.core.state().instruments().find(symbol).map(|_| own)
         };
         if self.rules().own_tags.has(message.msg_type(), tag) {
             return true;

@@ -12,7 +12,7 @@ use crate::OmsSession;
 use crate::values::fields::contract::ContractKey;
 use crate::values::fields::field_table::{
     FieldClass, FieldRow, Messages, REPORT_FIELDS, REQUEST_FIELDS, REQUESTS, VENUE_MESSAGES,
-    report_bit, report_field, why_not,
+    report_bit, report_field, request_field, why_not,
 };
 
 const TOP: &str = "<!-- Made from crates/oms/src/values/fields/field_table by `UPDATE=1 cargo test -p fixwire-oms fields`. -->
@@ -252,4 +252,28 @@ fn each_field_of_a_report_is_classified() {
         missing.is_empty(),
         "fields without a row in values/fields/field_table/reports.rs: {missing:?}"
     );
+}
+
+#[test]
+fn the_row_of_a_field_is_the_first_row_that_names_it() {
+    type Find = fn(Tag, Messages) -> Option<&'static FieldRow>;
+    let tables: [(&[FieldRow], Find); 2] = [
+        (REQUEST_FIELDS, request_field),
+        (REPORT_FIELDS, report_field),
+    ];
+    for (rows, find) in tables {
+        for (tag, bit) in (0..6_000).flat_map(|tag| (0..Messages::BITS).map(move |bit| (tag, bit)))
+        {
+            let message = 1 << bit;
+            let mut named = rows.iter().filter(|row| row.tags.contains(&tag));
+            let first = named.find(|row| row.messages & message != 0);
+            let found = find(tag, message);
+            let is_same = match (first, found) {
+                (Some(first), Some(found)) => std::ptr::eq(first, found),
+                (None, None) => true,
+                (first, found) => panic!("{tag}: {:?}, {:?}", first.is_some(), found.is_some()),
+            };
+            assert!(is_same, "{tag} in {message:b}");
+        }
+    }
 }
