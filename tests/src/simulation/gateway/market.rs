@@ -204,7 +204,7 @@ impl Market {
         Ok(())
     }
 
-    /// Faults end: each request is answered, and no message is on its way.
+    /// Faults end: each party logs on again, each request is answered, and no message is on its way.
     fn settle(&mut self) -> Result<(), String> {
         let server = self.launch.spawn()?;
         let deadline = Instant::now() + PATIENCE;
@@ -213,11 +213,22 @@ impl Market {
             for _ in 0..200 {
                 self.step()?;
             }
-            last = judge(&self.clients, &self.venues, self.rules);
+            // A gateway that is still starting has sent nothing again, and SIGTERM ends it without a word.
+            last =
+                judge(&self.clients, &self.venues, self.rules).and_then(|()| self.is_logged_on());
             if last.is_ok() {
                 return server.terminate(PATIENCE);
             }
         }
         last.map_err(|what| format!("{what}; {}", server.last_words()))
+    }
+
+    fn is_logged_on(&self) -> Result<(), String> {
+        let clients = self.clients.iter().map(|client| &client.peer);
+        let mut peers = clients.chain(self.venues.iter().map(|venue| &venue.peer));
+        match peers.find(|peer| !peer.logged_on) {
+            Some(peer) => Err(format!("{} is not logged on", peer.identity().name)),
+            None => Ok(()),
+        }
     }
 }
