@@ -83,7 +83,7 @@ impl Bucket {
         there
     }
 
-    /// Takes this number of tokens, even if fewer are available; the rest is owed.
+    /// Takes this number of tokens. If fewer are available, the next tokens become available later.
     pub(crate) fn spend(&mut self, now: Mono, count: u64) {
         let cost = self.interval.saturating_mul(count);
         self.full_at = self.full_at.max(now.0).saturating_add(cost);

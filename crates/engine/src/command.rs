@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     new: Mutex<Vec<Consumer<u8>>>,
     /// Number of rings created so far.
     made: AtomicUsize,
-    /// Whether the engine sleeps, or is about to.
+    /// Whether the engine sleeps or is about to sleep.
     sleeping: AtomicBool,
     /// The requests to which [`REQUEST`] commands refer, by index.
     requests: Mutex<Requests>,
@@ -66,7 +66,7 @@ struct Requests {
     ended: bool,
 }
 
-/// A request, and the channel for its answer. The caller may have stopped waiting for it.
+/// A request of a [`Handle`], with the channel for the answer. The caller may have stopped waiting for the answer.
 pub(crate) enum Request {
     Add {
         config: Box<SessionConfig>,
@@ -111,7 +111,7 @@ impl Shared {
     pub(crate) fn ring(&self) -> Producer<u8> {
         let (ring, consumer) = RingBuffer::new(RING.max(4 * self.max_message));
         let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
-        // After the engine has ended, nobody takes the other end over.
+        // After the engine has ended, no one takes over the other end of the ring.
         if !self.requests().ended {
             new.push(consumer);
             self.made.fetch_add(1, Ordering::Release);
@@ -141,8 +141,8 @@ impl Shared {
     }
 
     fn wake(&self) {
-        // Pairs with the fence in `Commands::about_to_sleep`: either the engine sees the command or this thread sees
-        // that the engine sleeps.
+        // Pairs with the fence in `Commands::about_to_sleep`. Thanks to the two fences, the engine sees the command,
+        // or this thread sees that the engine sleeps.
         fence(Ordering::SeqCst);
         if self.sleeping.load(Ordering::Relaxed) && self.sleeping.swap(false, Ordering::Relaxed) {
             (self.wake_up)();
@@ -215,7 +215,7 @@ pub(crate) enum Command<'a> {
     Send {
         session: SessionId,
         msg_type: &'a [u8],
-        /// The fields, which must be read with [`Commands::take_fields`] before the next command is taken.
+        /// The fields of the message. [`Commands::take_fields`] must read them before the next command is taken.
         fields: Fields,
     },
     LogOn {
@@ -309,7 +309,7 @@ impl Commands {
         self.shared.take(number)
     }
 
-    /// Ends the requests: waiting callers and later callers get an error.
+    /// Stops accepting requests. Callers that wait for an answer get an error, and so do later callers.
     pub(crate) fn end(&mut self) {
         let mut requests = self.shared.requests();
         requests.ended = true;

@@ -24,14 +24,15 @@ use fixwire_protocol::Redactor;
 /// Index under which the redactor keeps the inbound message without secrets.
 pub(crate) const INBOUND: usize = Outbox::INBOUND;
 
-/// The sessions and links, with everything that sending their messages requires.
+/// The sessions and links, and everything that is needed to commit and send their messages.
 pub(crate) struct Core<D: Disk> {
     pub(crate) lines: Vec<Line>,
     /// Links, which carry frames. Lists that mix sessions and links distinguish them by their ids.
     pub(crate) links: Vec<FrameLink>,
     pub(crate) journal: Journal<D>,
     pub(crate) outbox: Outbox,
-    /// When the outbox has this number of bytes (or messages, below), it is written before more is read.
+    /// Limits of the outbox, in bytes and in messages. At either limit the engine writes the outbox before it reads
+    /// more.
     pub(crate) full_bytes: usize,
     pub(crate) full_messages: usize,
     /// Whether nothing is sent before the journal is synced to disk.
@@ -40,7 +41,7 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) notes: Notes,
     /// Number of messages for unknown sessions.
     pub(crate) astray: u64,
-    /// Application messages that are never sent, to be reported.
+    /// Application messages that will never be sent and that no event has reported yet.
     pub(crate) unsent: UnsentMessages,
     /// Number of messages for which the application panicked.
     pub(crate) panics: u64,
@@ -64,7 +65,8 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) keeps_trail: bool,
     /// Journal bytes per session and hour for records of messages without an effect.
     pub(crate) trail_bytes: u32,
-    /// Journal positions of the messages resent in this turn, and the content of the record about them.
+    /// Journal positions of the messages resent in this turn, and the body of the journal record that lists these
+    /// messages.
     pub(crate) places: Vec<(u64, JournalPosition)>,
     pub(crate) resent: Wrote,
 }
@@ -79,8 +81,8 @@ pub(crate) struct Sealed {
 }
 
 impl<D: Disk> Core<D> {
-    /// Handles one message of a session: decides, lets the application answer, and commits. `arrival` is given for a
-    /// message that was queued until now.
+    /// Handles one message of a session: the session decides, the application answers, and one record commits both.
+    /// `arrival` is set for a message that was queued until now.
     #[inline]
     pub(crate) fn receive(
         &mut self,
@@ -161,7 +163,8 @@ impl<D: Disk> Core<D> {
         Ok(verdict)
     }
 
-    /// Notifies the application of the result for a message that is not delivered to it.
+    /// Notifies the application of a message that is not delivered to it, and of the session's verdict on the
+    /// message.
     #[cold]
     fn tell(
         &mut self,
@@ -284,7 +287,8 @@ impl<D: Disk> Core<D> {
         })
     }
 
-    /// Numbers an entry without a session: a note, or a frame of a link. Returns whether the entry must be stored.
+    /// Assigns a number to an outbox entry without a session: a note, or a frame of a link. Returns whether the entry
+    /// must be stored.
     #[inline(never)]
     fn seal_aside(&mut self, now: Now, index: usize) -> Result<bool, JournalError> {
         if !self.outbox.entries()[index].is_note() {
@@ -383,7 +387,7 @@ impl<D: Disk> Core<D> {
         }
         let is_reset = known.epoch != epoch;
         if is_reset {
-            // Messages that wait for the peer got their MsgSeqNums before the reset.
+            // The messages that wait for the peer have MsgSeqNums from before the reset.
             let first = line.take_unsent_from();
             line.output.void();
             line.resending = None;
@@ -451,8 +455,8 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Commits messages that have neither an inbound cause nor a session. The record belongs to the first link, or to
-    /// the notes.
+    /// Commits messages that have neither an inbound cause nor a session. If one of the messages is a frame of a
+    /// link, the record belongs to that link; otherwise it belongs to the notes.
     #[cold]
     fn commit_sent_aside(
         &mut self,
@@ -474,7 +478,8 @@ impl<D: Disk> Core<D> {
     }
 }
 
-/// The messages in a range that are effects. Works like `filter_map`, but without calls of its `next`.
+/// Iterates over the effects among the outbox messages of a range. Does the same as `filter_map`, but without a call
+/// of `FilterMap::next`, which may not be inlined.
 #[derive(Clone)]
 pub(crate) struct Effects<F> {
     pub(crate) range: Range<usize>,

@@ -63,7 +63,7 @@ pub struct EngineConfig {
     pub max_message: usize,
     /// Maximum number of fields in a message from a peer.
     pub max_fields: usize,
-    /// Receive buffer of each connection, bytes; at least `max_message`. Unused pages of it take no memory.
+    /// Receive buffer of each connection, bytes; at least `max_message`. Unused pages of the buffer take no memory.
     pub read_buffer: usize,
     /// Limits on the resources that peers can use.
     pub limits: Limits,
@@ -71,8 +71,8 @@ pub struct EngineConfig {
     pub stop_timeout: Duration,
     /// How long segments that no session needs are kept; `None` keeps all of them.
     pub retention: Option<Retention>,
-    /// Message and event logs in addition to the journal. They require a journal on disk.
-    /// [`Engine::new`](crate::Engine::new) opens them; a simulated engine does not.
+    /// Message and event logs in addition to the journal. Logs require a journal on disk.
+    /// [`Engine::new`](crate::Engine::new) opens the logs; a simulated engine does not open them.
     pub logs: Vec<Arc<dyn Log>>,
     /// Fields whose values are masked in the logs, in addition to the secrets that are always masked. The journal
     /// keeps the values.
@@ -210,7 +210,7 @@ impl EngineConfig {
         self.max_message + self.limits.outbox_bytes
     }
 
-    /// Each size with its name, value and bounds.
+    /// Each size or count of the configuration: name, value, least and greatest allowed value.
     fn sizes(&self) -> [(&'static str, u64, u64, u64); 19] {
         let limits = &self.limits;
         [
@@ -345,10 +345,10 @@ pub struct Limits {
     pub lag_bytes: u64,
     /// Maximum number of stored messages that are resent to one session in one turn.
     pub replay_per_turn: usize,
-    /// Maximum number of bytes of messages that are collected before they are written, in addition to one message of
-    /// `max_message` bytes. The effects of one inbound message must fit.
+    /// Size of the outbox, in addition to one message of `max_message` bytes. The outbox collects messages until they
+    /// are written. All effects of one inbound message must fit into the outbox.
     pub outbox_bytes: usize,
-    /// Maximum number of messages that are collected before they are written.
+    /// Maximum number of messages that the outbox collects until they are written.
     pub outbox_messages: usize,
     /// Maximum number of events of one kind that are reported in one second; further events are counted.
     pub events_per_second: u32,
@@ -364,8 +364,9 @@ pub struct Limits {
     pub log_only_bytes_per_hour: u32,
 }
 
-/// How many failed logon attempts are allowed in a minute. Above the limit, connections are closed when they are
-/// accepted, or (for the limit per session) when their Logon arrives. Successful attempts do not count.
+/// Limits on failed logon attempts in a minute. Successful attempts do not count. Above a limit for one address or
+/// for all addresses, a connection is closed when it is accepted. Above the limit for a session, a connection is
+/// closed when the Logon for that session arrives.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LogonLimits {
     /// Limit for all addresses together. It does not apply to an address from which a session has logged on.
@@ -417,7 +418,7 @@ pub struct SessionConfig {
     /// Name of the session in the journal, in events and in commands, for example `FIX.4.2:EXEC->BENCH`. It must be
     /// unique within the engine.
     pub name: String,
-    /// Whether the session connects or accepts.
+    /// Whether the session is an initiator or an acceptor.
     pub connection: Connection,
     /// Whether CheckSum(10) is checked. BodyLength(9) is always checked.
     pub validate_checksum: bool,
@@ -436,7 +437,7 @@ pub struct SessionConfig {
     pub receive_buffer: Option<usize>,
     /// The session schedule. `None`: the session is always open, and no schedule resets its sequence numbers.
     pub schedule: Option<Schedule>,
-    /// Who may log on, in addition to Username and Password of `session`.
+    /// Conditions for a Logon, in addition to Username(553) and Password(554) in `session`.
     pub access: Access,
     /// Signs each Logon of an initiator, before the application may change it. `None`: Logons are not signed.
     pub logon_signer: Option<Arc<dyn LogonSigner>>,
@@ -500,8 +501,9 @@ pub enum Excess {
 pub struct Template {
     /// The settings of the sessions. The name, and the ids that are `*`, are replaced.
     pub session: SessionConfig,
-    /// If true, each connection gets a session of its own, even if the ids are equal: the session with the lowest
-    /// qualifier, from 1, that is not connected. If false, the ids alone determine the session.
+    /// If true, each connection gets a session of its own, even if several peers log on with equal ids: the
+    /// connection gets the session with the lowest qualifier, from 1, that is not connected. If false, the ids alone
+    /// determine the session.
     pub qualified: bool,
 }
 
@@ -595,7 +597,7 @@ impl SessionConfig {
     }
 }
 
-/// Whether a session connects or accepts.
+/// Whether a session is an initiator or an acceptor.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Connection {
     /// The peer connects to us. Several sessions may share an address.

@@ -26,8 +26,8 @@ pub(crate) fn receive_logon(
     session.receive(now, logon, outbox)
 }
 
-/// The application's answer to a message. After a panic, the answer is that the application is not available, and
-/// messages that it has written until then are discarded.
+/// Calls the application about a message, and returns the application's answer. If the application panics, the answer
+/// is that the application is not available, and messages that it wrote during the call are discarded.
 #[cold]
 pub(crate) fn guarded<A: Application>(
     call: impl FnOnce(&mut A, &mut Outbox) -> Result<(), Refusal>,

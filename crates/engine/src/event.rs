@@ -38,7 +38,7 @@ pub enum Event {
         /// The address; for port 0, with the port that the system has chosen.
         at: SocketAddr,
     },
-    /// Connections from other machines are accepted here without TLS.
+    /// At this address, connections from other machines are accepted without TLS.
     Unprotected {
         /// The address.
         at: SocketAddr,
@@ -316,9 +316,9 @@ pub enum Event {
         /// The fault.
         why: Garbled,
     },
-    /// Messages from the application or from a command could not be sent: they were too long for the outbox, or for
-    /// an unknown session; or they were frames with invalid framing, or for a link without a connection. Messages
-    /// that a session refuses are reported as [`Event::MessagesLost`].
+    /// Messages from the application or from a command could not be sent. Four reasons are possible: the message is
+    /// too long for the outbox, its session is unknown, its frame has invalid framing, or its link has no connection.
+    /// Messages that a session refuses are reported as [`Event::MessagesLost`].
     NotSent {
         /// Number of messages.
         messages: u64,

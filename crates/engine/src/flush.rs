@@ -19,7 +19,7 @@ use crate::line::{gate, leaves_out_sync};
 pub(crate) const FLUSH_BYTES: usize = 64 << 10;
 
 impl<D: Disk> Core<D> {
-    /// Whether so much is committed that it must be sent before more is read.
+    /// Whether the outbox is so full that it must be written before more messages are read.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         let count = self.outbox.entries().len();
@@ -65,8 +65,8 @@ impl<D: Disk> Core<D> {
             .any(|entry| entry.session != entries[0].session)
     }
 
-    /// Writes the messages and the Logout of a session that has ended, which its socket has not accepted yet: as many
-    /// as it accepts at once.
+    /// For a session that has ended: writes messages that the socket has not accepted yet, the Logout last. Writes as
+    /// many bytes as the socket accepts at once.
     pub(crate) fn say_farewell(&mut self, host: &mut impl Host, session: usize) {
         let line = &mut self.lines[session];
         let ended = line.link.filter(|link| link.ended_before().is_some());
@@ -119,7 +119,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Handles messages of a session that wait: for the socket, for the rate limit, or for a running resend.
+    /// Handles a session whose messages must wait for the socket, for the rate limit, or for a running resend.
     #[cold]
     fn note_backlog(&mut self, session: usize) {
         let line = &mut self.lines[session];

@@ -7,8 +7,8 @@
 //!      +------------------------+---------------------------------------------+
 //! ```
 //!
-//! Each connection is an epoch of the journal: its frames are counted from 1, and frames of an earlier connection are
-//! not sent.
+//! In the journal, each connection of a link is an epoch. The frames of a connection are counted from 1, and frames
+//! of an earlier connection are not sent.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -25,11 +25,11 @@ use crate::line::flow::Pacer;
 use crate::line::link::Leaving;
 use crate::line::output::{Gate, Output};
 
-/// When the application closes a connection, how long the last frames may wait for the socket.
+/// After the application has closed a connection, the last frames may wait for the socket for this time.
 pub(crate) const FAREWELL: Nanos = Nanos::from_secs(2);
 
-/// A connection blocks other connections for this time while it has no complete frame. After this time it cannot be a
-/// peer, because a peer would send at once.
+/// A connection without a complete frame blocks other connections to the link for this time. A real peer sends a
+/// frame at once, so after this time the connection gives way to another one.
 const SILENT: Nanos = Nanos::from_secs(1);
 
 /// One link.

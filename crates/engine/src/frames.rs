@@ -51,7 +51,8 @@ impl<D: Disk> Core<D> {
     }
 
     /// Notifies the application that a link is up or down, and records the messages of the application under the
-    /// link. For a new connection a record is always written, because it drops the frames of the last connection.
+    /// link. For a new connection a record is always written, because this record drops the frames of the previous
+    /// connection.
     pub(crate) fn tell_link(
         &mut self,
         now: Now,

@@ -17,8 +17,8 @@ use crate::permit::PermissionRequest;
 /// Sends messages and commands to an engine from another thread.
 ///
 /// Each clone has a ring of its own, so that threads do not wait for each other. The commands of one handle are
-/// executed in order. The engine answers a request between two messages, after it has executed it. So do not wait for
-/// an answer on the engine's thread.
+/// executed in order. The engine executes a request between two messages, and then answers it. So code on the
+/// engine's thread must not wait for an answer.
 pub struct Handle {
     shared: Arc<Shared>,
     ring: Producer<u8>,
@@ -79,9 +79,9 @@ impl Handle {
     /// MsgSeqNum and stores the message in the journal. The session sets the fields of the standard header and
     /// trailer.
     ///
-    /// If the session is not logged on, the message still gets the next MsgSeqNum. The peer receives it, as a
-    /// possible duplicate, only when it requests it after the logon. A message that could never be sent is refused, and
-    /// [`Event::MessagesLost`](crate::Event::MessagesLost) names it. With
+    /// If the session is not logged on, the message still gets the next MsgSeqNum. The peer receives the message, as
+    /// a possible duplicate, only after it has logged on and sent a ResendRequest(2) for it. A message that could
+    /// never be sent is refused, and [`Event::MessagesLost`](crate::Event::MessagesLost) names it. With
     /// [`refuse_before_logon`](SessionConfig::refuse_before_logon) every message before the logon is refused.
     ///
     /// ```
@@ -209,7 +209,7 @@ impl Handle {
         self.push(command::REMOVE, session, b"", b"")
     }
 
-    /// The state of every session between two messages, ordered by id.
+    /// Requests the state of every session. The engine answers between two messages; the reports are ordered by id.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ impl Handle {
         self.ask(|answer| Request::Status { answer })
     }
 
-    /// The state of every link between two messages, ordered by id.
+    /// Requests the state of every link. The engine answers between two messages; the reports are ordered by id.
     ///
     /// # Errors
     ///
@@ -227,7 +227,7 @@ impl Handle {
         self.ask(|answer| Request::Links { answer })
     }
 
-    /// The state of a session between two messages; `None` for an unknown id.
+    /// Requests the state of a session. The engine answers between two messages; `None` for an unknown id.
     ///
     /// # Errors
     ///

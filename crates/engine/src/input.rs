@@ -13,7 +13,7 @@ const READ_SYNCED: usize = 256 << 10;
 /// consumed.
 const MOVE_FROM: usize = 64 << 10;
 
-/// Maximum number of bytes that an engine reads at once.
+/// Maximum size of one read, bytes.
 #[inline]
 pub(crate) fn read_most(sync_first: bool) -> usize {
     if sync_first { READ_SYNCED } else { READ }
@@ -41,8 +41,9 @@ impl Input {
         (0..count).map(|_| Self::new(size)).collect()
     }
 
-    /// Reads once. The read takes at most `most` bytes; or, if more bytes are unread already, at most as many as
-    /// those, so that a long message needs few reads. Returns the number of bytes; 0 at the end of the stream.
+    /// Reads once, at most `most` bytes. If the buffer has more unread bytes than `most`, reads at most as many bytes
+    /// as are unread, so that a long message needs few reads. Returns the number of bytes; 0 at the end of the
+    /// stream.
     #[inline]
     pub(crate) fn fill(
         &mut self,
@@ -65,8 +66,9 @@ impl Input {
         Ok(count)
     }
 
-    /// Whether unread bytes must be moved to make room. Unless they reach the end of the buffer, they are never
-    /// longer than the consumed bytes before them; so each byte is moved about once.
+    /// Whether unread bytes must be moved to make room: when they reach the end of the buffer, or when enough
+    /// consumed bytes are before them and the unread bytes are not longer than those. So each byte is moved about
+    /// once.
     fn must_move(&self) -> bool {
         let unread = self.end - self.start;
         self.end == self.bytes.len() || (self.start >= MOVE_FROM && unread <= self.start)

@@ -169,7 +169,7 @@ impl Line {
         }
     }
 
-    /// The socket options of its connections.
+    /// The socket options of the session's connections.
     pub(crate) fn socket_options(&self) -> SocketOptions {
         let config = &self.config;
         SocketOptions {
@@ -295,7 +295,8 @@ impl Line {
         }
     }
 
-    /// Which messages may be written now. After the end of the session, everything that was committed before its end.
+    /// Which messages may be written now. For a session that has ended: everything that was committed before it
+    /// ended.
     pub(crate) fn gate(&self) -> Gate {
         match self.leaving() {
             Some(_) => Gate::Open,

@@ -7,7 +7,7 @@ use crate::canary::{self, PlantedFault};
 use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, NOTES, RecordKind};
 use crate::journal::{JournalConfig, JournalTrouble, Recalled, Torn, is_notes, notes_name};
 
-/// What writes the application's checkpoints, and the checkpoint that was restored.
+/// The ledger that writes the application's checkpoints, and the checkpoint that was restored.
 pub(crate) type Folded = Option<(Box<dyn Ledger>, Recalled)>;
 
 /// The session of the notes in the journal, and the number of the next note.

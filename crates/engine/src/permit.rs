@@ -9,7 +9,7 @@ use fixwire_protocol::{Application, OperatorRight, Permission, SessionId};
 
 use crate::operation::Operator;
 
-/// Which kind of operator it is, according to the credentials of the connection.
+/// The kind of operator, according to the credentials of the connection to the control socket.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OperatorStanding {
     /// The user of the process, or root.
@@ -23,13 +23,13 @@ pub enum OperatorStanding {
 pub enum OperatorAccess {
     /// An action that needs this right.
     Right(OperatorRight),
-    /// A command to the application, which decides which right is needed.
+    /// A command to the application. The application decides which right the command needs.
     Command(Vec<u8>),
     /// A query of the application.
     Query(Vec<u8>),
     /// Optional data that needs this right. Without the right the data is left out; the request is not refused.
     Part(OperatorRight),
-    /// A place that is reserved for operators. A denial is not reported as a refusal.
+    /// A connection to the control socket that is reserved for operators. A denial is not reported as a refusal.
     Place,
 }
 

@@ -12,8 +12,8 @@ use crate::transport::Transport;
 
 /// Configuration of a link, which carries frames: name, connection and framing.
 ///
-/// For a link, the engine connects or accepts, reads complete frames, records them with their effects, and writes.
-/// The content of the frames, including a login, is up to the application:
+/// The engine connects or accepts, reads complete frames, records each frame with its effects, and writes frames of
+/// the application. The application gives the frames their meaning, including a login:
 /// [`Application::on_frame`](fixwire_protocol::Application::on_frame).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -21,8 +21,8 @@ pub struct LinkConfig {
     /// Name of the link in the journal and in events, for example `TMP:CORE->TAIFEX`. It must be unique among links
     /// and sessions.
     pub name: String,
-    /// Whether the link connects or accepts. A link that accepts needs a listening address of its own. It accepts one
-    /// connection at a time; further connections are closed, and an event reports them.
+    /// Whether the link is an initiator or an acceptor. An acceptor needs a listening address of its own. It accepts
+    /// one connection at a time; further connections are closed, and an event reports them.
     pub connection: Connection,
     /// How the byte stream is split into frames.
     pub framing: Framing,

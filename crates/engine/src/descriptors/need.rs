@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use super::{Purpose, Shortage, last_for};
 use crate::config::{Connection, EngineConfig};
 
-/// For standard streams, poller, lock, journal, signals and the like; and for clients of a control socket.
+/// Descriptors that every engine needs: for standard streams, poller, lock, journal and signals; and for clients of a
+/// control socket.
 const OWN: u64 = 24 + 17;
 
 /// The number of file descriptors that a configuration needs at most.
@@ -58,8 +59,8 @@ impl Need {
         self.configured + self.dynamic * self.each_dynamic
     }
 
-    /// How many descriptors are missing under a limit, part of which is reserved for the journal. `None` when the
-    /// limit is high enough.
+    /// Number of descriptors that are missing if the process may open `limit` files. A part of `limit` is reserved
+    /// for the journal. `None` when the limit is high enough.
     #[must_use]
     pub fn shortage(&self, limit: u64) -> Option<Shortage> {
         let usable = last_for(Purpose::Connection, limit);

@@ -68,7 +68,7 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     pub(crate) ready: Vec<Ready>,
     /// The sessions whose timers are due in this turn.
     pub(crate) due: Vec<usize>,
-    /// What owns each connection of the host.
+    /// The owner of each connection of the host: a session, a link or a place in the lobby.
     pub(crate) owners: Vec<Owner>,
     pub(crate) lobby: Lobby,
     missing_dictionaries: Vec<MissingDictionary>,
@@ -80,8 +80,8 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     cut: Option<Torn>,
     /// Other faults of the journal that no event has reported yet.
     troubles: Vec<JournalTrouble>,
-    /// Number of sessions whose reset at the start (by [`sessions::restore`]) is already in the journal. They are the
-    /// first ones in the list.
+    /// Number of sessions whose reset at the start (by [`sessions::restore`]) is already in the journal. These
+    /// sessions are the first in the list of sessions.
     pub(crate) restarts_recorded: usize,
     pub(crate) commands: Commands,
     /// Number of messages that could not be sent and that events have reported.
@@ -110,12 +110,12 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     core_number: Option<usize>,
 }
 
-/// What owns a connection of the host.
+/// The owner of a connection of the host.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Owner {
     #[default]
     Nobody,
-    /// A connection in the lobby, by its place there: it has not logged on yet.
+    /// A connection that has not logged on yet. The value is its place in the lobby.
     Guest(usize),
     /// An attempt to connect, for this session.
     Dialling(usize),
@@ -294,7 +294,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             check_panics(&app, session).map_err(EngineError::Config)?;
         }
         let (now, outbox_bytes) = (host.now(), config.outbox_bytes());
-        // First do what may fail because another process uses it, then what writes.
+        // First open the listeners, because another process may use a port. Only then open the journal, which writes
+        // files.
         let mut lobby = open_lobby(&config, &mut host)?;
         let doors = links::open(&config, &mut host)?;
         let mut disk = disk(&config)?;
@@ -454,7 +455,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     }
 
     /// A number that changes whenever the state of a session or of the journal changes. A failed logon attempt must
-    /// not change it.
+    /// not change this number.
     pub fn state_hash(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
         self.core.journal.end().hash(&mut hasher);

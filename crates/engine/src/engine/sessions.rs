@@ -64,8 +64,8 @@ fn name(party: &Party) -> String {
     texts.join("/")
 }
 
-/// A session restored from the journal. If a reset was in progress, this resets the sequence numbers, and
-/// [`Engine::record_restart`] must follow.
+/// Restores a session from the journal. If a reset was in progress when the process ended, this function resets the
+/// sequence numbers, and the caller must then call [`Engine::record_restart`].
 pub(crate) fn restore<D: Disk>(
     journal: &mut Journal<D>,
     now: Now,
@@ -175,7 +175,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.remove(now, session)
     }
 
-    /// Adds a session. It accepts connections by itself only if `routed`.
+    /// Adds a session. The session gets a listener only if `routed` is true; otherwise a template passes the
+    /// connection to it.
     pub(crate) fn add(
         &mut self,
         now: Now,

@@ -24,7 +24,7 @@ pub enum ConnectionRefusal {
     Timeout(Nanos),
     /// The peer or the system closed the connection.
     Gone,
-    /// The first bytes were not a message.
+    /// The first bytes were not a FIX message.
     Garbled,
     /// The first message is longer than a Logon may be. The value is the limit, bytes.
     TooLarge(usize),
@@ -43,7 +43,7 @@ pub enum ConnectionRefusal {
     Certificate(Option<Spki>),
     /// Unknown session: no session of this port has the CompIDs in the Logon.
     UnknownSession,
-    /// The address may not connect to this port, or not to the session in the Logon.
+    /// The address may not connect to this port, or it may not log on to the session that the Logon names.
     AddressNotAllowed,
     /// Too many logon attempts from the address, or in total, have failed recently.
     TooManyFailures(FailureLimit),

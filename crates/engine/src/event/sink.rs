@@ -11,8 +11,8 @@ const SECOND: Nanos = Nanos(1_000_000_000);
 /// Receives events on the engine's thread.
 pub type EventSink = Box<dyn FnMut(Now, &Event) + Send>;
 
-/// Passes events on. In each second, a limited number of events of each kind is passed on for each session, and of
-/// each kind without a session. The number of suppressed events follows at the end of the second.
+/// Passes events on. In each second at most a fixed number of events is passed on for each pair of session and kind;
+/// events without a session are counted by kind. The number of suppressed events follows at the end of the second.
 pub(crate) struct Events {
     sink: Option<EventSink>,
     /// Logs get every event, except those that unknown peers could cause without limit.
@@ -22,7 +22,7 @@ pub(crate) struct Events {
     since: Mono,
     /// Events raised in the current second, by session and kind.
     raised: BTreeMap<(Option<SessionId>, &'static str), Raised>,
-    /// Whether any of these events were suppressed.
+    /// Whether any event of the current second was suppressed.
     holds: bool,
 }
 

@@ -312,8 +312,8 @@ impl SimNet {
         end.arriving.is_empty() && !end.broken && !end.finished && !end.closed
     }
 
-    /// Removes a machine and its listeners. Bytes that it had written still arrive. With `power`, some of them are
-    /// lost too, and the other ends only get an error.
+    /// Removes a machine and its listeners. Bytes that the machine had written still arrive; with `power`, a random
+    /// part of them is lost.
     pub fn crash(&self, node: u32, power: bool) {
         let mut state = self.state();
         for listener in &mut state.listeners {

@@ -10,7 +10,8 @@ use crate::schedule::{Schedule, ScheduleState};
 
 /// Interval at which the wall clock is checked, because it may have been set.
 const LOOK_AGAIN: Nanos = Nanos(1_000_000_000);
-/// Sequence numbers that began later than this after the current time got their time from a wrong clock. Nanoseconds.
+/// If the sequence numbers seem to have begun later than now by more than this, a wrong clock set the time of their
+/// beginning. Nanoseconds.
 const WRONG_CLOCK: i64 = 86_400_000_000_000;
 
 /// The session schedule of one session, and where the session is in it.
@@ -21,7 +22,8 @@ pub(crate) struct Hours {
     standing: Option<(Timestamp, ScheduleState)>,
     /// The last reset time (`ResetSeqTime`) that was handled; `None` if none was handled yet.
     pub(crate) reset_seen: Option<Timestamp>,
-    /// If the sequence numbers seem to begin far in the future, they count as begun at this time; otherwise `None`.
+    /// Set when the sequence numbers seem to have begun far in the future: the time at which they count as begun
+    /// instead.
     doubt: Option<Timestamp>,
     /// Whether logon was allowed at the last report to the operator; `None` before the first report.
     pub(crate) told: Option<bool>,

@@ -18,7 +18,7 @@ use crate::journal::{Disk, Journal, JournalId, Replay, Stored};
 /// Number of bytes read from the journal for one write.
 const CHUNK: usize = 32 << 10;
 
-/// What waits to be sent on one connection.
+/// The bytes and messages that wait to be sent on one connection.
 pub(crate) struct Output {
     /// The end of a write that was accepted only in part: `rest[at..]`.
     rest: Vec<u8>,

@@ -11,7 +11,7 @@ pub(crate) struct Resending {
     pub(crate) missing_to: u64,
 }
 
-/// What was sent for a ResendRequest so far.
+/// The messages and gap fills sent so far in response to one ResendRequest.
 #[derive(Clone, Copy)]
 pub(crate) struct Resent {
     pub(crate) first: u64,

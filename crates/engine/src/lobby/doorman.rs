@@ -6,10 +6,10 @@
 //!   parties known?  -> allowed from there?  -> locked out?  -> password  -> not already on?
 //! ```
 //!
-//! A connection takes a token of its address and a global token. It returns both when it logs on, so only failed
-//! attempts count. Unknown peers never lock out a peer from another address: a lock applies to an address and a
-//! session together, and an address that a session belongs to needs no global token. Such an address also has more
-//! tokens, because unknown peers may share it (NAT, a proxy).
+//! A connection takes a token of its address and a global token. When the connection logs on, both tokens are
+//! returned, so only failed attempts count. Unknown peers never lock out a peer from another address: a lock applies
+//! to an address and a session together, and an address that a session belongs to needs no global token. Such an
+//! address also has more tokens, because unknown peers may share it (NAT, a proxy).
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -205,7 +205,7 @@ impl Doorman {
     }
 }
 
-/// Moves one count from `before` to `now`.
+/// Moves one count from the key `before` to the key `now`.
 pub(super) fn recount<K: Copy + Eq + Hash>(
     counts: &mut HashMap<K, usize>,
     before: Option<K>,

@@ -76,8 +76,8 @@ pub trait LogTarget: Send {
     /// Whether the target must write its buffer before it can accept more.
     fn is_full(&self) -> bool;
 
-    /// Writes the buffer: it has everything in the journal before `to`. After a failure the target either keeps what
-    /// is left, or drops it and asks for it again in [`open`](Self::open).
+    /// Writes the buffer, which has everything in the journal before `to`. After a failure the target either keeps
+    /// the unwritten rest, or drops the rest and requests it again in [`open`](Self::open).
     ///
     /// # Errors
     ///
