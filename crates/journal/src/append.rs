@@ -33,7 +33,7 @@ pub struct Cause<'a> {
     pub next_in: u64,
     /// The next MsgSeqNum that the session sends.
     pub next_out: u64,
-    /// Number of resets of the session. When it changes, earlier MsgSeqNums are dropped.
+    /// Number of resets of the session. When this number changes, earlier MsgSeqNums are dropped.
     pub epoch: u32,
 }
 
@@ -70,8 +70,8 @@ pub struct Journal<D: Disk> {
     pub(super) recalled: Option<u32>,
     /// Later segments at which recovery could begin.
     pub(super) checkpoints: VecDeque<Checkpoint>,
-    /// Time at which the last segment was begun, while a check of old segments is still due; `None` when no check is
-    /// due.
+    /// Set while old segments must be checked once more: the time at which the last segment was begun. `None` when no
+    /// check is due.
     pub(super) look: Option<Timestamp>,
     /// Errors that were not reported yet.
     pub(super) troubles: Vec<Untold>,
@@ -171,8 +171,8 @@ impl<D: Disk> Journal<D> {
         Ok(JournalPosition::new(segment_number, self.at as u32))
     }
 
-    /// The id of the session with this name. A new name is registered. Any text may be a name. A name keeps its id
-    /// across restarts, as long as the journal exists. The number of names is not limited.
+    /// Returns the id of the session with this name, and registers a new name. Any text may be a name. A name keeps
+    /// its id across restarts, as long as the journal exists. The number of names is not limited.
     ///
     /// # Errors
     ///
@@ -182,8 +182,8 @@ impl<D: Disk> Journal<D> {
             self.sessions[id.0 as usize].index.reserve();
             return Ok(id);
         }
-        // A new segment begins with a checkpoint of the registered sessions, and this session must not be registered
-        // before it.
+        // A new segment begins with a checkpoint of the registered sessions. The checkpoint must not include this
+        // session.
         self.make_room(wall, RECORD + padded(name.len()))?;
         let id = JournalId(self.sessions.len() as u32);
         self.sessions
@@ -205,8 +205,9 @@ impl<D: Disk> Journal<D> {
         Ok(id)
     }
 
-    /// Resets the sequence numbers of a session to 1 without a message. Earlier messages can no longer be resent. For
-    /// a reset by a Logon, the record of the Logon has another [`Cause::epoch`] instead.
+    /// Resets the sequence numbers of a session to 1 without a message. Earlier messages can no longer be resent.
+    /// When a Logon resets the sequence numbers, this function is not used: the record of the Logon has a new
+    /// [`Cause::epoch`].
     ///
     /// # Errors
     ///
@@ -252,8 +253,8 @@ impl<D: Disk> Journal<D> {
         self.append(wall, cause, std::iter::empty())
     }
 
-    /// Writes a text into the records of a session, for people who read them. A session that such a text
-    /// [disables](crate::DISABLED_BY) or [enables](crate::ENABLED_BY) is still disabled or enabled after a restart.
+    /// Writes a text for people into the records of a session. If the text [disables](crate::DISABLED_BY) or
+    /// [enables](crate::ENABLED_BY) the session, the session is still disabled or enabled after a restart.
     ///
     /// # Errors
     ///
@@ -309,8 +310,8 @@ impl<D: Disk> Journal<D> {
     /// [`JournalError::Poisoned`]. The reason is that the content of the disk is unknown, and that a second sync
     /// could succeed although data was lost.
     ///
-    /// A segment that was released without a sync, which never happens with durability `disk`, is mapped again. If
-    /// that fails, later segments are still synced, and a second try may succeed.
+    /// A segment that was unmapped without a sync (which never happens with durability `disk`) is mapped again. If
+    /// this fails, later segments are still synced, and a second call may succeed.
     pub fn sync(&mut self, upto: JournalPosition) -> Result<JournalPosition, JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned);
@@ -444,8 +445,8 @@ impl<D: Disk> Journal<D> {
             .map(|known| known.counters)
     }
 
-    /// The wall-clock time at which the present sequence numbers of a session began: when the session was registered,
-    /// or last reset. From this time the schedule derives the trading session to which they belong.
+    /// The wall-clock time at which the session was registered or last reset: its present sequence numbers began
+    /// then. From this time the schedule derives the trading session of the sequence numbers.
     #[must_use]
     pub fn numbers_began(&self, session: JournalId) -> Option<Timestamp> {
         self.sessions
@@ -498,15 +499,15 @@ impl<D: Disk> Journal<D> {
         self.roll(wall, 0)
     }
 
-    /// Continues in a new segment. It must have room for a record of this size.
+    /// Continues in a new segment, which must have room for a record of this size.
     fn roll(&mut self, wall: Timestamp, needed: usize) -> Result<(), JournalError> {
         if self.config.synced_before_sent {
-            // After this sync, only one segment has data that is not synced.
+            // After this sync, only the new segment has data that is not synced.
             self.sync(self.end())?;
         }
         let number = self.segments.last() + 1;
         let header = self.next_header();
-        // Keep the header before the attempt, so that a second attempt requests the same header.
+        // Keep the header now, so that a second attempt after a failure requests the same header.
         self.next = Some(header);
         if self.disk.ring().is_some() {
             self.end_records();

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// Extension of the file of a compressed segment: one LZ4 frame with a checksum of its content.
 pub(super) const COMPRESSED: &str = ".fwz";
-/// Maximum length of a segment, in bytes. Of a longer file, the rest is not read.
+/// Maximum length of a segment, in bytes. The rest of a longer file is not read.
 pub(super) const LONGEST: u64 = 1 << 30;
 
 pub(super) fn base_path(directory: &Path) -> PathBuf {
@@ -166,7 +166,8 @@ pub(super) fn retire(
 
 /// Compresses a file.
 fn pack(from: &Path, to: &mut File) -> io::Result<()> {
-    // With a flipped bit, a file may still decode to the same bytes. Only the checksum of the block detects that.
+    // A file with a flipped bit may still decode to the same bytes. Only the checksum of the compressed block detects
+    // such a bit.
     let info = FrameInfo::new()
         .block_checksums(true)
         .content_checksum(true);

@@ -1,18 +1,18 @@
-//! The base: where the journal begins. Also: how long older segments are kept.
+//! The base: where the journal begins. This module also defines how long older segments are kept.
 
 use super::Damage;
 use super::segment::{long, word};
 use fixwire_protocol::time::Nanos;
 
-/// How long segments are kept that no session needs. Such a segment has no message that a peer may still request.
-/// Checked whenever a new segment is begun.
+/// How long segments are kept that no session needs, that is, segments without a message that a peer may still
+/// request. Checked whenever a new segment is begun.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Retention {
     /// How long records are kept before their segment is removed; `None` keeps them for ever.
     pub keep: Option<Nanos>,
-    /// How long a message can be resent; `None` until its session is reset. When the segment of an older message was
-    /// retired, the message is replaced by a gap fill. Notes of the application do not expire: all segments from the
-    /// first note on are kept, unless checkpoints include the notes.
+    /// How long a message can be resent. `None`: until the sequence numbers of its session are reset. When the
+    /// segment of an older message was retired, a gap fill replaces the message in a resend. Notes of the application
+    /// do not expire: all segments from the first note on are kept, unless checkpoints include the notes.
     pub resend: Option<Nanos>,
     /// Whether retired segments are compressed.
     pub compress: bool,
@@ -23,7 +23,7 @@ pub struct Retention {
 pub struct Start {
     /// The number of the segment.
     pub segment: u32,
-    /// The salt of the segment before it.
+    /// The salt of the previous segment.
     pub previous_salt: u64,
     /// The index of the first record in the segment.
     pub record: u64,

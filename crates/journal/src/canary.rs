@@ -23,11 +23,11 @@ pub enum PlantedFault {
     SkipBaseSync,
     /// Recovery does not rewrite data that a failed sync may have left out.
     SkipStoreAgain,
-    /// With durability `disk`, messages waiting for a socket are not synced.
+    /// With durability `disk`, messages that wait for a socket are sent without a sync.
     SkipBacklogSync,
-    /// With durability `disk`, the last messages of an ending session are not synced.
+    /// With durability `disk`, the last messages of an ending session are sent without a sync.
     SkipFarewellSync,
-    /// Every fifth message is missing in the journal, although its effects are there.
+    /// Every fifth message is missing in the journal, although its effects are in the journal.
     EffectWithoutCause,
     /// A reset that was not answered is forgotten when the process ends.
     ForgetReset,

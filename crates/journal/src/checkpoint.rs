@@ -40,8 +40,8 @@ impl Checkpoint {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Writes the checkpoint at the beginning of a new segment. Writes none if it would take more than a quarter of
-    /// the segment, or the space for the record for which the segment was begun.
+    /// Writes the checkpoint at the beginning of a new segment. Writes no checkpoint if it would take more than a
+    /// quarter of the segment, or if it would leave no room for the record that needed the new segment.
     pub(super) fn write_checkpoint(
         &mut self,
         wall: Timestamp,
@@ -157,7 +157,7 @@ impl Scan {
                     && known.index.last() == carried.last
             });
             if !same {
-                let expected = format!("session {id} as the records before say it is");
+                let expected = format!("session {id} in the state that the earlier records give");
                 return fault(at, expected, "another state".into());
             }
         }

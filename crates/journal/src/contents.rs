@@ -37,8 +37,8 @@ pub enum FolderContents {
     OtherStore(String),
 }
 
-/// Checks the names of the files in a folder; opens no file. A folder that cannot be read counts as empty: the reason
-/// is reported when it is opened.
+/// Finds out what a folder contains from the names of its files; opens no file. A folder that cannot be read counts
+/// as empty: opening it later reports the reason.
 #[must_use]
 pub fn contents(folder: &Path) -> FolderContents {
     if folder.join(LOCK).exists() || has_journal(folder).unwrap_or(false) {
@@ -58,8 +58,8 @@ pub fn contents(folder: &Path) -> FolderContents {
         .map_or(FolderContents::Nothing, FolderContents::OtherStore)
 }
 
-/// Refuses to begin a journal in a folder that has the file store of another engine, because its sessions would begin
-/// again at 1.
+/// Refuses to begin a journal in a folder that has the file store of another engine. Otherwise the sessions of that
+/// store would begin again at MsgSeqNum 1.
 ///
 /// # Errors
 ///

@@ -40,7 +40,7 @@ pub struct Directory {
 }
 
 impl Drop for Directory {
-    /// Waits for work that is running; the other fields wait in their own `drop`. Afterwards another process may open
+    /// Waits until running work ends. The other fields wait in their own `drop`. Afterwards another process may open
     /// the directory.
     fn drop(&mut self) {
         self.folding.end();
@@ -132,8 +132,8 @@ impl Directory {
         Ok(list(&self.path)?.is_empty())
     }
 
-    /// Marks the segments from this number on as pending. They become part of the journal together, by
-    /// [`Self::end_pending`]. If the directory is opened before that, they are removed.
+    /// Marks the segments from this number on as pending. [`Self::end_pending`] makes all of them part of the journal
+    /// at once. If the directory is opened before that, the pending segments are removed.
     pub fn begin_pending(&self, first: u32) -> Result<(), JournalError> {
         let path = pending_path(&self.path, first);
         private()
@@ -309,7 +309,8 @@ pub(super) fn has_journal(path: &Path) -> Result<bool, JournalError> {
     Ok(path.join(NEWEST).exists() || has_segments(path)? || pending(path)?.is_some())
 }
 
-/// Removes segments that never became part of the journal, the last one first, and then the file that marks them.
+/// Removes the segments that never became part of the journal, the last one first. Then removes the file that marks
+/// them.
 fn undo_pending(path: &Path) -> Result<(), JournalError> {
     let Some(first) = pending(path)? else {
         return Ok(());

@@ -7,10 +7,10 @@ use fixwire_protocol::time::Timestamp;
 use std::io;
 use std::sync::Arc;
 
-/// Wakes whoever waits for news of the disk, such as a sleeping engine. Called on other threads.
+/// Wakes the thread that waits for news of the disk, for example a sleeping engine. Other threads call this function.
 pub type DiskWakeUp = Arc<dyn Fn() + Send + Sync>;
 
-/// What has happened to the journal's files since the last call.
+/// Events of the journal's files since the last call.
 #[derive(Debug, Default)]
 pub struct DiskNews {
     /// Faults that have occurred.
@@ -53,7 +53,7 @@ pub trait Disk: Send {
     ///
     /// # Errors
     ///
-    /// The disk is full, or refuses. A later call may try again.
+    /// The disk is full or returns an error. A later call may try again.
     fn create(
         &mut self,
         number: u32,
@@ -69,8 +69,8 @@ pub trait Disk: Send {
         false
     }
 
-    /// Number of segments in the ring, for segments that are kept in memory and end with the process. `None` when
-    /// segments survive the process. Records of a ring have no checksums, and its oldest segment is reused.
+    /// `Some` for a ring, whose segments are kept in memory and end with the process: the number of segments. Records
+    /// of a ring have no checksums, and its oldest segment is reused. `None` when segments survive the process.
     fn ring(&self) -> Option<usize> {
         None
     }
@@ -78,8 +78,8 @@ pub trait Disk: Send {
     /// Takes back the oldest segment of a ring, so that the next segment may use its memory.
     fn recycle(&mut self, _segment: Self::Segment) {}
 
-    /// Takes back a segment that is not being read. [`open`](Self::open) maps it again. Unmapping is slow, so a disk
-    /// may do it in the background. Its data is not synced.
+    /// Takes back a segment that no one is reading. The segment's data is not synced. [`open`](Self::open) maps the
+    /// segment again. Unmapping is slow, so a disk may do it in the background.
     fn let_go(&mut self, _segment: Self::Segment) {}
 
     /// Tells the disk that nothing more will be stored in this segment. The segment stays mapped.
@@ -94,8 +94,8 @@ pub trait Disk: Send {
         Ok(None)
     }
 
-    /// The number of the newest segment that was created. `None` when only programs that do not record it have
-    /// written the journal, or when segments do not survive the process.
+    /// The number of the newest segment that was created. `None` when segments do not survive the process, or when
+    /// all programs that wrote the journal did not record this number.
     ///
     /// # Errors
     ///
@@ -127,9 +127,10 @@ pub trait Disk: Send {
     /// Sets the function that the disk calls when there is news.
     fn wake_with(&mut self, _wake_up: DiskWakeUp) {}
 
-    /// Makes the journal begin at `first`, a segment that begins with a checkpoint and is passed open. Syncs that
-    /// segment, then writes the [`Base`]. Then removes segments that were closed before `remove_before`, and
-    /// compresses the others before `first` if this is configured. The work may continue in the background.
+    /// Makes the journal begin at the segment `first`, which begins with a checkpoint and is passed as an open
+    /// segment. Syncs that segment, then writes the [`Base`]. Then removes segments that were closed before
+    /// `remove_before`; compresses the other segments before `first` if this is configured. The work may continue in
+    /// the background.
     ///
     /// # Errors
     ///

@@ -188,7 +188,7 @@ pub fn follow(
         lines.of(&record, &names, &mut each)?;
         let removed = tail.missed().filter(|it| Some(*it) != known);
         if let Some((first, last)) = removed {
-            // What was removed before the first record is no part of the journal.
+            // Segments that were removed before the first record are no longer part of the journal.
             if has_begun {
                 missed(first, last);
             }
@@ -265,7 +265,7 @@ fn print<N: AsRef<str>>(
     };
     match record.kind {
         RecordKind::Message if !is_fix_message(record.body) => {
-            // The counter is the next MsgSeqNum, so the message has the one before it.
+            // The record has the next expected MsgSeqNum, so the MsgSeqNum of the message is one lower.
             let number = record.counters.next_in.checked_sub(1);
             show(Shown::frame(session, "in", number, record.body))?;
         }
@@ -388,7 +388,7 @@ impl<'a> Shown<'a> {
 /// Whether a note of a session with this name is an action of an operator.
 #[must_use]
 pub fn is_action(session: &str, note: &[u8]) -> bool {
-    // Of a session there are other notes too.
+    // A session also has notes that are no actions of an operator.
     session == OPERATORS || contains(note, b" by ")
 }
 
@@ -510,7 +510,8 @@ impl DumpLine<'_> {
         self.write_as(out, format, "frame", &digits)
     }
 
-    /// Writes the line with this content instead of its own, for example for a note as text. Secrets are masked.
+    /// Writes the line with this content in place of the entry's own content, for example for a note as text. Secrets
+    /// are masked.
     ///
     /// # Errors
     ///

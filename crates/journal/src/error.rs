@@ -143,7 +143,7 @@ pub enum JournalError {
         /// The fault.
         why: String,
     },
-    /// The state computed from the notes has another hash than the journal has recorded.
+    /// The state computed from the notes has a hash that differs from the hash in the journal.
     StateDiffers {
         /// The number of the last note that both states include.
         note: u64,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Extension of the file of a segment.
 pub(super) const SUFFIX: &str = ".fwj";
-/// Extension of a marker file. From the number in its name on, segments are not part of the journal yet.
+/// Extension of a marker file. The segments from the number in the file's name on are not part of the journal yet.
 const PENDING: &str = ".import";
 
 /// Lists the numbers of the segments of a journal, ascending.

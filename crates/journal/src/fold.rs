@@ -7,10 +7,10 @@
 //! ```
 //!
 //! A checkpoint belongs to a segment: it includes the notes of all earlier segments. A checkpoint is due when a
-//! segment is closed and the notes since the last checkpoint are larger than a quarter of that checkpoint. While more
-//! segments wait to be folded, the notes must be larger than the whole checkpoint. A start uses the newest checkpoint
-//! and the notes after it; if that checkpoint is damaged, it uses the previous one. So the journal keeps the notes
-//! after the older of both.
+//! segment is closed and the notes since the last checkpoint are larger than a quarter of that checkpoint. While
+//! folding is behind by more segments, a checkpoint is due only when these notes are larger than the whole last
+//! checkpoint. A start uses the newest checkpoint and the notes after it; if that checkpoint is damaged, the start
+//! uses the previous one. So the journal keeps the notes after the older of the two checkpoints.
 
 use super::error::Damage;
 use super::record::EFFECT;
@@ -91,7 +91,7 @@ pub enum Closed {
     },
 }
 
-/// What one step of folding did.
+/// The result of one step of folding.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum FoldStep {
     /// Nothing, because the next segment is still open.
@@ -118,7 +118,7 @@ pub struct Fold {
     notes: Option<JournalId>,
     /// The number of the last note that the ledger includes.
     note: u64,
-    /// Size of the notes since the last checkpoint, in bytes; below, size of that checkpoint.
+    /// Size of the notes since the last checkpoint (`since`), and size of that checkpoint, in bytes.
     since: u64,
     size: u64,
     /// Complete checkpoints, ascending.
@@ -219,8 +219,9 @@ impl Fold {
         }
     }
 
-    /// Whether a checkpoint should be made now. Not if only a few notes were folded since the last one, and not while
-    /// folding is behind the engine, because making a checkpoint would delay folding even more.
+    /// Whether a checkpoint should be made now. No checkpoint is due when few notes were folded since the last one.
+    /// No checkpoint is due either while folding is behind the engine, because a checkpoint would delay folding even
+    /// more.
     fn is_due(&self, disk: &mut dyn States) -> Result<bool, JournalError> {
         if self.since >= self.size || self.since < self.size / 4 {
             return Ok(self.since >= self.size);
@@ -275,7 +276,8 @@ impl Fold {
             return (folded != hash).then_some((self.note, [hash, folded]));
         }
         for effect in record.effects {
-            // A segment that was not read completely is read again from its beginning, so notes may be seen twice.
+            // A segment that was not read to its end is read again from its beginning, so this loop may see a note
+            // twice.
             if effect.session != notes || effect.seq <= self.note {
                 continue;
             }

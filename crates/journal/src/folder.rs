@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 /// Number of bytes of a segment that are read at once.
 const CHUNK: usize = 1 << 20;
-/// In a segment for which the thread had to wait, the thread alternately works and rests for this time, so that a
-/// process on the same core never waits for milliseconds.
+/// In a segment for which the thread had to wait, it rests after each spell of work of this length, so that a process
+/// on the same core never waits for milliseconds.
 const SPELL: Duration = Duration::from_micros(200);
 const REST: Duration = Duration::from_micros(100);
 /// Rest after each block of a checkpoint, because the engine uses memory and disk at the same time.
@@ -223,7 +223,7 @@ impl States for Folder {
 
     fn abandon(&mut self) {
         if let Some((number, _)) = self.aside.take() {
-            // If the file cannot be removed, the next checkpoint with this number overwrites it.
+            // If the file cannot be removed here, the next checkpoint with this number overwrites the file.
             let _ = remove(&self.file_aside(number));
         }
     }
@@ -393,7 +393,7 @@ fn each_state(
     let mut folder = Folding::default().folder(directory, None);
     for number in folder.list()? {
         let bytes = match folder.read(number) {
-            // An engine has meanwhile made newer checkpoints and removed this one.
+            // Meanwhile an engine has made newer checkpoints and has removed this one.
             Err(JournalError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
                 continue;
             }

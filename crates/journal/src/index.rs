@@ -5,7 +5,8 @@ use super::JournalPosition;
 /// The outbound messages of one session since its last reset.
 ///
 /// The index has every `stride`-th message. When the index is full, it drops every second entry and doubles the
-/// stride, so its size never changes. From an entry, readers follow the links in the records from message to message.
+/// stride, so its size never changes. From an entry, a reader follows the links in the records to the earlier
+/// messages.
 #[derive(Debug)]
 pub(super) struct Index {
     entries: Vec<(u64, JournalPosition)>,
@@ -14,7 +15,7 @@ pub(super) struct Index {
     /// Number of messages since the last entry was added.
     since: u64,
     last: (u64, JournalPosition),
-    /// The position of the first message, or of an earlier one; `None` if the entries give it.
+    /// A position at or before the first message; `None` if the first entry gives the position.
     first: Option<JournalPosition>,
     /// Number of times that the index was cleared.
     generation: u64,
@@ -53,8 +54,8 @@ impl Index {
         self.last
     }
 
-    /// The position of the first message, or of an earlier one that is no longer kept; `None` if the session has no
-    /// message.
+    /// The position of the first message, or of an earlier message that is no longer kept; `None` if the session has
+    /// no message.
     pub(super) fn first(&self) -> Option<JournalPosition> {
         let entry = || self.entries.first().map(|entry| entry.1);
         self.first.or_else(entry)

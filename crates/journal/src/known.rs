@@ -20,7 +20,7 @@ pub fn notes_name((name, version): (&str, u32)) -> String {
     format!("{NOTES_OF}{name}, version {version}")
 }
 
-/// Whether this session name is one for notes of an application.
+/// Whether this session name is reserved for notes of an application.
 #[must_use]
 pub fn is_notes(name: &str) -> bool {
     name.starts_with(NOTES_OF)
@@ -83,7 +83,7 @@ const STATE_HASH: &str = "state hash ";
 pub(super) struct Stated {
     note: u64,
     hash: u64,
-    /// The name and version of the state, because another version has another hash.
+    /// Name and version of the application's state. Another version has another hash.
     form: String,
 }
 
@@ -107,7 +107,7 @@ impl Stated {
         })
     }
 
-    /// The hash, if it is of a state with this form, after this note.
+    /// The hash, if it was recorded for a state with this name and version, after this note.
     pub(super) fn hash_of(&self, form: (&str, u32), note: u64) -> Option<u64> {
         (*self == Self::new(form, note, self.hash)).then_some(self.hash)
     }
@@ -148,8 +148,8 @@ pub(super) struct Known {
     /// Time since which the session has its present sequence numbers: its registration, or its last reset.
     pub(super) began: Timestamp,
     pub(super) index: Index,
-    /// Messages before this MsgSeqNum are no longer requested; 0 until
-    /// [`Journal::release_before`](crate::Journal::release_before) says so.
+    /// The peer will not request messages before this MsgSeqNum any more; 0 until
+    /// [`Journal::release_before`](crate::Journal::release_before) sets it.
     pub(super) needed_from: u64,
     /// The address of the peer at its last Logon, if the remaining segments have it.
     pub(super) peer: Option<IpAddr>,

@@ -107,8 +107,8 @@ pub struct JournalConfig {
     pub segment_bytes: usize,
     /// Number of index entries per session, at least 2. An entry has 16 bytes.
     pub index_entries: usize,
-    /// Whether nothing is sent before [`Journal::sync`] has covered it (durability `disk`). If so, after a power
-    /// failure records that no sync covered are cut off, even if parts of them are readable.
+    /// Whether messages are sent only after [`Journal::sync`] has synced their records (durability `disk`). If so,
+    /// after a power failure the records that were not synced are cut off, even if parts of them are readable.
     pub synced_before_sent: bool,
     /// How long segments that no session needs are kept; `None` keeps all of them unchanged.
     pub retention: Option<Retention>,

@@ -9,8 +9,8 @@ use std::path::Path;
 /// The name of the lock file in the folder.
 pub(super) const LOCK: &str = "lock";
 
-/// Locks the folder itself, because a folder in use cannot be removed as the file [`LOCK`] can. `None` where the file
-/// system has no locks for folders (NFS); there the file must suffice.
+/// Locks the folder itself, because a folder in use cannot be removed, while the file [`LOCK`] can. `None` where the
+/// file system has no locks for folders (NFS); there the lock of the file must suffice.
 ///
 /// # Errors
 ///

@@ -20,12 +20,12 @@ use std::time::{Duration, Instant};
 /// Extension of a segment's file until the file is complete. Such a file is not part of the journal.
 const UNFINISHED: &str = "new";
 
-/// Number of bytes of a new segment that are brought into memory in one step. A step takes about twenty microseconds,
-/// but more than a hundred on a virtual machine whose host must first find the memory.
+/// Number of bytes of a new segment that are brought into memory in one step. A step takes about twenty microseconds.
+/// On a virtual machine whose host must first find the memory, a step takes more than a hundred.
 const STEP: usize = 64 << 10;
 /// Longest rest after a step.
 const LONGEST_REST: Duration = Duration::from_millis(1);
-/// Rest after a step while it is not known how long a segment lasts.
+/// Rest after a step of the first segment, when it is not known yet how long a segment lasts.
 const FIRST_REST: Duration = Duration::from_micros(100);
 /// Interval between two checks of the files.
 const ROUND: Duration = Duration::from_secs(1);

@@ -9,9 +9,9 @@
 //!    20    12  zero
 //! ```
 //!
-//! A segment and its name are on disk before this file has the segment's number; and this file has the number before
-//! a record is written to the segment. So after a crash there is at most one segment more than this file says, never
-//! one less.
+//! A segment and its name are on disk before this file has the segment's number, and this file has the number before
+//! a record is written to the segment. So after a crash the journal has at most one segment more than this file says,
+//! and never one less.
 
 use super::files::{open_checked, pending, write_aside};
 use super::segment::word;
@@ -26,7 +26,7 @@ const VERSION: u32 = 1;
 /// Length of the file in bytes.
 const LENGTH: usize = 32;
 
-/// The number in the file. `None` if the file is missing, because no program that writes it has written to the
+/// The number in the file. `None` if the file is missing: then no program that writes this file has written to the
 /// journal.
 pub(super) fn read(directory: &Path) -> Result<Option<u32>, JournalError> {
     let path = directory.join(NEWEST);

@@ -65,8 +65,8 @@ impl<D: Disk> Journal<D> {
     /// Opens the journal on a disk. Begins a new journal when the disk has no segment.
     ///
     /// All segments are read, one mapped at a time, and every checksum is verified. An incomplete record at the end
-    /// with nothing after it is cut off, and is reported in [`Recovered::torn`]. First everything is read, then
-    /// changes are made, then they are synced; so a crash in between does no harm.
+    /// of the journal is cut off, and is reported in [`Recovered::torn`]. Opening first reads everything, then makes
+    /// changes, then syncs them. So a crash in between does no harm.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl<D: Disk> Journal<D> {
         let form = wanted.as_ref().map(|wanted| wanted.0);
         let base = disk.base()?;
         let start = base.map_or(Start::BEGIN, |base| base.first);
-        // Read this before the names are listed; no segment is created meanwhile.
+        // Read the number of the newest segment before the names are listed; no segment is created meanwhile.
         let newest = disk.newest()?;
         let mut numbers = disk.segments()?;
         numbers.retain(|&number| number >= start.segment);
@@ -343,9 +343,9 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Makes sure that what was read gets synced. Data that earlier processes wrote may still be only in the system's
-    /// memory. If nothing is sent before a sync, it is synced now; otherwise unsynced data has no guarantee, and the
-    /// next sync begins there.
+    /// Makes sure that the data just read gets synced. Data that earlier processes wrote may still be only in the
+    /// system's memory. With `synced_before_sent` the data is synced now. Otherwise unsynced data has no guarantee,
+    /// and the next sync begins with it.
     fn sync_what_was_read(&mut self, synced: JournalPosition) -> Result<(), JournalError> {
         if !self.config.synced_before_sent {
             self.synced = self.synced.max(synced.min(self.end()));

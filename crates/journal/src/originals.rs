@@ -148,8 +148,9 @@ impl Originals {
         Ok(())
     }
 
-    /// Finds the positions of the effects `first` to `last`, where `last` is at `at`. Stores them in `places`, the
-    /// last one first. If some of them were removed, returns the last removed one and its position.
+    /// Finds the positions of the effects `first` to `last`, where the effect `last` is at position `at`. Stores the
+    /// positions in `places`, the last one first. If some effects were removed, returns the last removed one and its
+    /// position.
     fn find(
         &mut self,
         record: &Record<'_>,

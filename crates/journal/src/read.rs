@@ -171,7 +171,7 @@ impl<D: Disk> Journal<D> {
             // Each link must lead to an earlier position, so that a walk from message to message ends.
             (is_it && head.previous < place).then_some((head, message))
         });
-        // Recovery or an append has seen the message at this position, so the file was changed since.
+        // Recovery or an append has seen the message at this position, so the file was changed after that.
         let damage = || Damage {
             file: disk.name(place.segment()),
             offset: at as u64,

@@ -4,8 +4,8 @@ use super::read::Records;
 use super::resent::Arrival;
 use super::{Disk, Journal, JournalError, JournalPosition, Record, RecordKind, Segment};
 
-/// All segments of a journal. They are mapped while this value exists. An engine never needs this: it reads a few
-/// segments at a time.
+/// All segments of a journal. The segments are mapped while this value exists. An engine never needs this type: it
+/// maps a few segments at a time.
 pub struct MappedJournal<'j, D: Disk> {
     journal: &'j Journal<D>,
     /// The segments that the journal itself does not keep mapped, beginning with its first segment.

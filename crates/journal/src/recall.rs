@@ -82,8 +82,8 @@ pub(super) fn check_state(
     })
 }
 
-/// The error when a checkpoint was loaded while the journal was read, and then the first record of its segment was
-/// rejected although its checksum is correct.
+/// The error for a checkpoint that was loaded while the journal was read, when the first record of the checkpoint's
+/// segment is then rejected although its checksum is correct.
 pub(super) fn not_held(file: String) -> JournalError {
     JournalError::Damaged(Damage {
         file,
@@ -149,8 +149,8 @@ impl<D: Disk> Journal<D> {
         })
     }
 
-    /// Records the hash of the application's state after its last note. It is compared by the next fold, and by the
-    /// next start of an application with this form of state.
+    /// Records the hash of the application's state after its last note. Folding compares its own state with this
+    /// hash, and so does the next start of an application with the same name and version of state.
     ///
     /// # Errors
     ///

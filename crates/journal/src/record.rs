@@ -347,8 +347,8 @@ pub(super) fn shape_fault(bytes: &[u8], at: usize, head: &Head) -> Option<Fault>
     None
 }
 
-/// A record whose length is missing and that ends at `end` at the latest. Its length follows from body and effects,
-/// and the checksum proves it.
+/// Finds a record whose length was not written and that ends at `end` at the latest. The length is computed from body
+/// and effects, and the checksum confirms it.
 pub(super) fn unpublished(bytes: &[u8], at: usize, end: usize, salt: u64) -> Option<Head> {
     let is_there = at + RECORD <= end && word(bytes, at) == 0;
     let mut head = is_there.then(|| Head::read(bytes, at))??;

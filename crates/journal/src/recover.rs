@@ -120,8 +120,8 @@ impl Scan {
                 Found::Fault(fault) => break fault,
             }
         };
-        // The very first record is on disk before anything depends on it. If it is published but unreadable, a
-        // journal was lost here.
+        // The very first record of a journal is on disk before anything depends on it. So if that record has a length
+        // but is not readable, the data of a journal was lost here.
         let lost_all = self.awaiting || self.records == self.begin && word(bytes, at) != 0;
         let torn = !lost_all
             && match self.follower(bytes, JournalPosition::new(number, at as u32), salt) {
@@ -151,9 +151,9 @@ impl Scan {
         })
     }
 
-    /// Accepts the record at `at` if only its length is missing. This happens when another page, with a later record,
-    /// reached the disk before the page with the length. The checksum confirms it. The records after it, up to the
-    /// later record, may lack their lengths too; all of them are complete.
+    /// Accepts the record at `at` if only its length is missing. This happens when a later page, with a later record,
+    /// reached the disk before the page with the length. The checksum confirms the record. The lengths of the next
+    /// records, up to the later one, may be missing too; all of these records are complete.
     fn take_unpublished(&mut self, bytes: &[u8], number: u32, at: &mut usize, salt: u64) -> bool {
         let hole = JournalPosition::new(number, *at as u32);
         let Follower::Unsynced { at: next } = self.follower(bytes, hole, salt) else {

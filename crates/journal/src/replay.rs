@@ -8,10 +8,10 @@ const ROOM: usize = 256;
 
 /// A range of MsgSeqNums that is being read, a few at a time; see [`Journal::replay`].
 ///
-/// The links between records lead backwards, but a replay goes forwards. So the replay walks back from an index
-/// entry, and keeps the positions that it passes in `fine`. When the entries are far apart, it first keeps every n-th
-/// position in `coarse`, and walks back from those. Each message is passed about twice, with a fixed amount of
-/// memory.
+/// The links between records lead from a message to the previous one, but a replay needs the messages in ascending
+/// order. So the replay walks back from an index entry, and keeps the positions that it passes in `fine`. When the
+/// index entries are far apart, the replay first keeps every n-th position in `coarse`, and later walks back from
+/// those. Each message is passed about twice, with a fixed amount of memory.
 #[derive(Debug)]
 pub struct Replay {
     session: JournalId,

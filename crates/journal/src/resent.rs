@@ -16,8 +16,8 @@
 //! ```
 //!
 //! The effects of a run are found from the last one, by following the links to the previous ones. A resent message is
-//! the message in its effect, with PossDupFlag(43)=Y, with OrigSendingTime(122), and with the time of the record as
-//! SendingTime(52); see [`repeat`](fixwire_protocol::repeat::repeat).
+//! the message in the effect, with three changes: PossDupFlag(43)=Y, OrigSendingTime(122), and the time of the record
+//! as SendingTime(52); see [`repeat`](fixwire_protocol::repeat::repeat).
 
 use super::record::{RecordKind, padded};
 use super::segment::{JournalPosition, long};

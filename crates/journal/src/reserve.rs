@@ -54,9 +54,9 @@ pub(super) struct Reserve {
 #[derive(Debug, Default)]
 struct State {
     keeps: JournalReserve,
-    /// Whether a full disk was reported, and then not yet that the disk has room again.
+    /// Whether the last report about the reserve was that the disk is full.
     is_used: bool,
-    /// Whether low space was reported, and then not yet that the disk has room again.
+    /// Whether the last report about free space was that little is free.
     is_low: bool,
     /// The newest segment, if its number could not be written to the file `newest`.
     late_newest: Option<u32>,
@@ -156,7 +156,7 @@ impl Reserve {
 
     fn restore(&self, state: &mut State) {
         let wanted = state.keeps.segment_bytes as u64 + SLACK;
-        // When less is free, an attempt would only take space from others for a moment.
+        // With less free space, an attempt would only take space from other programs for a moment.
         if self.missing(state.keeps) > 0 && self.free().is_some_and(|free| free < wanted) {
             return;
         }
@@ -218,7 +218,7 @@ impl Reserve {
             let allocated = file.set_len(len.min(self.length(number)));
             let allocated = allocated.and_then(|()| fixwire_sys::allocate(&file, len));
             if let Err(error) = allocated {
-                // Remove the file: a part of it is useless, and others need the space.
+                // Remove the file: a partial file is useless, and other programs need the space.
                 let _ = remove(&path);
                 return Err(JournalError::io("allocate", name)(error));
             }

@@ -56,7 +56,8 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// Keeps an error until [`troubles`](Self::troubles) is called. Not every caller calls it.
+    /// Keeps an error until [`troubles`](Self::troubles) is called. The number of kept errors is limited, because not
+    /// every caller calls `troubles`.
     pub(super) fn keep_untold(&mut self, untold: Untold) {
         if self.troubles.len() == MOST_UNTOLD {
             self.troubles.remove(0);
@@ -112,8 +113,9 @@ impl<D: Disk> Journal<D> {
             .retire(segment, start, policy.keep.map(before), policy.compress)
     }
 
-    /// Allows to drop the messages of a session before this MsgSeqNum, because nobody will request them. So a link
-    /// whose frames are all written keeps no segment. Applies until the next reset of the session.
+    /// Allows the journal to drop the messages of a session before this MsgSeqNum, because no peer will request them.
+    /// So a link whose frames are all written keeps no segment. The permission ends with the next reset of the
+    /// session.
     #[inline]
     pub fn release_before(&mut self, session: JournalId, seq: u64) {
         if let Some(known) = self.sessions.get_mut(session.0 as usize) {

@@ -6,9 +6,9 @@
 //!                       cut       each session continues with the sequence numbers of the last one
 //! ```
 //!
-//! Records after the damage cannot be appended to the records before it, because something between them is missing.
-//! But they show the highest sequence numbers. With these, no MsgSeqNum is used twice, and no delivered order is
-//! requested again.
+//! Records after the damage cannot be appended to the records before it, because records between them are missing.
+//! But the later records show the highest sequence numbers. With these sequence numbers, no MsgSeqNum is used twice,
+//! and no delivered order is requested again.
 
 mod behind;
 mod plan;
@@ -48,7 +48,7 @@ pub struct Salvaged {
     pub copy: Option<PathBuf>,
     /// The journal's new first segment, if older messages can no longer be resent.
     pub begins_at: Option<u32>,
-    /// The position after the last record that was kept; `None` if none was kept.
+    /// The position after the last record that was kept; `None` if no record was kept.
     pub kept_to: Option<JournalPosition>,
     /// Number of records kept.
     pub kept: u64,
@@ -107,10 +107,10 @@ impl LostSession {
 /// Makes the journal in a directory usable again. First copies all of its files to a folder next to the directory,
 /// named after `now`. With `dry_run` nothing is changed.
 ///
-/// The records before the damage are kept, the records after it are dropped. But if the journal has a complete
-/// [checkpoint](super::Retention) after the damage, and has no notes of an application, the journal begins there
-/// instead, and only older messages for resends are lost. Each session continues with the highest sequence numbers
-/// found in any record, lost or not.
+/// The records before the damage are kept, and the records after the damage are dropped. There is one exception: the
+/// journal has no notes of an application, and has a complete [checkpoint](super::Retention) after the damage. Then
+/// the journal begins at that checkpoint, and only older messages for resends are lost. Each session continues with
+/// the highest sequence numbers found in any record, lost or not.
 ///
 /// `durability` is the durability of the engine that wrote the journal. With [`Durability::Disk`], some journals can
 /// be used that would otherwise be refused. With `None` (unknown), these journals are refused here.

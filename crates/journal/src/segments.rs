@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The newest segments stay mapped, so that an append never has to map anything. Readers map the older segments that
-//! they need; those read last stay mapped until others are needed. A ring in memory has no files, so all of its
-//! segments count as newest.
+//! they need. The older segments that were read last stay mapped until readers need others. A ring in memory has no
+//! files, so all of its segments count as newest.
 
 use super::segment::{HEADER, SegmentHeader};
 use super::{Damage, Disk, JournalError, Segment};

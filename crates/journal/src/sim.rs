@@ -1,8 +1,8 @@
 //! A disk in memory that loses in a crash what a real disk may lose.
 //!
 //! The disk keeps two images of each segment: the content of the system's cache (`cached`), and the content of the
-//! disk (`durable`). A sync copies the cache to the disk. A power cut picks one of both images, separately for each
-//! page and for each 512 bytes of a page. When only the process ends, everything in the cache is kept.
+//! disk (`durable`). A sync copies the cache to the disk. At a power cut, each page, and each 512 bytes of a page,
+//! survives as in one of the two images. When only the process ends, everything in the cache is kept.
 //!
 //! As on a real disk, another thread may create the next segment ahead of its use. It works in steps between the
 //! engine's operations; it succeeds, is late, or fails.
@@ -57,7 +57,7 @@ struct State {
     attic: BTreeMap<u32, File>,
     /// Random numbers for the thread that creates segments ahead; `None` without such a thread.
     maker: Option<Random>,
-    /// The segment that this thread is creating.
+    /// The segment that the thread for segments is creating.
     job: Option<Job>,
     checkpoints: states::Checkpoints,
     mapped: segment::Mapped,
@@ -188,8 +188,8 @@ impl SimDisk {
         self.state().operations
     }
 
-    /// Stops the machine after this number of operations. Later operations change nothing, and those that can fail do
-    /// so.
+    /// Stops the machine after this number of operations. Later operations change nothing; operations that can return
+    /// an error return one.
     pub fn stop_after(&self, operations: u64) {
         let mut state = self.state();
         state.stop_at = Some(state.operations + operations);

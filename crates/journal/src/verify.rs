@@ -129,12 +129,12 @@ pub(super) fn walk(
         return Ok((verified, Vec::new()));
     }
     let missing = newest > held.numbers.last().copied().unwrap_or(0);
-    // Records before segments that were removed meanwhile, and the size of these records.
+    // Number and size of the records that were read before segments were removed meanwhile.
     let (mut records, mut size) = (0, 0);
     let mut expected = oldest.segment;
     let mut bytes = Vec::new();
-    // The first damage, and whether it may be an incomplete record at the end. It is not one if a segment with
-    // records follows.
+    // The first damage, and whether it may be an incomplete record at the end. Damage that is followed by a segment
+    // with records is not at the end.
     let mut bad: Option<(Damage, bool)> = None;
     for (place, number) in held.numbers.iter().copied().enumerate() {
         if number < expected {
@@ -156,7 +156,7 @@ pub(super) fn walk(
         let name = match held.read(place, &mut bytes) {
             Ok(Some(name)) => name,
             Ok(None) => {
-                // The journal goes on where it begins now.
+                // Continue at the segment with which the journal begins now.
                 let begins = held
                     .begins_after(number)?
                     .map_or(oldest, |base| base.oldest);

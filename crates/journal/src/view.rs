@@ -18,7 +18,7 @@ pub struct Record<'a> {
     pub index: u64,
     /// Time at which the record was written.
     pub wall: Timestamp,
-    /// The position up to which the journal was known to be on disk at that time.
+    /// The position up to which the journal was known to be on disk when the record was written.
     pub synced: JournalPosition,
     /// The session of the event.
     pub session: JournalId,

@@ -136,8 +136,8 @@ impl fmt::Display for JournalTrouble {
             }
             Self::NotFolded { error } => write!(
                 f,
-                "no checkpoint of the application's state was made: {error}; nothing is lost: its notes stay in \
-                 the journal until one is made"
+                "no checkpoint of the application's state was made: {error}; nothing is lost: the \
+                application's notes stay in the journal until a checkpoint is made"
             ),
             Self::NotRecalled { file, why } => write!(
                 f,
@@ -214,9 +214,9 @@ impl fmt::Display for Alteration {
     }
 }
 
-/// When a file of this journal is truncated while it is in use, lets the process report this before it ends: with one
-/// line on standard error, and exit code 1. For programs only, because a program alone may decide how signals are
-/// handled.
+/// Installs a report for the case that a file of this journal is truncated while the process uses it: before the
+/// process ends, it writes one line to standard error, and its exit code is 1. Only a program may call this, because
+/// only a program may decide how signals are handled.
 ///
 /// # Errors
 ///
@@ -321,7 +321,7 @@ impl News {
         let _ = self.wake_up.set(wake_up);
     }
 
-    /// How the file of a segment differs from the watched file with its number, if it differs.
+    /// How the file of a segment differs from the watched file with this number, if it differs.
     pub(super) fn alteration(&self, number: u32) -> Option<Alteration> {
         let files = locked(&self.files);
         files
@@ -351,8 +351,8 @@ impl News {
         locked(&self.files).retain(|file| file.number == 0 || !which(file.number));
     }
 
-    /// Checks some of the files, from index `from` on, and always the newest; reports faults. Returns where to
-    /// continue. Each file is reported once.
+    /// Checks some of the files, from index `from` on, and always the newest one. Reports each faulty file once.
+    /// Returns the index at which the next call should continue.
     pub(super) fn look(&self, from: usize) -> usize {
         let all = locked(&self.files).clone();
         let from = if from < all.len() { from } else { 0 };
@@ -365,7 +365,7 @@ impl News {
     }
 
     fn tell_altered(&self, suspects: &[&Watched]) {
-        // The owner may have removed files itself after the list was copied. It no longer watches those.
+        // The owner may have removed files after the list was copied. Such files are no longer watched.
         let mut altered = Vec::new();
         let mut files = locked(&self.files);
         files.retain(|file| {

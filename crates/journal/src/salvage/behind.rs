@@ -1,4 +1,4 @@
-//! Reads what the records after the damage still tell.
+//! Reads the records after the damage, for the sequence numbers in them.
 
 use std::collections::BTreeMap;
 

@@ -11,8 +11,8 @@ use crate::{Base, JournalError};
 /// the others are opened when they are read.
 const OPEN: usize = 64;
 
-/// The segments that a journal has at one moment. A segment whose file was removed since, for example because of
-/// `JournalKeep`, can still be read, any number of times, if it was one of the 64 oldest.
+/// The segments that a journal has at one moment. An engine may remove the file of a segment later, for example
+/// because of `JournalKeep`. If the segment was one of the 64 oldest, it can still be read, any number of times.
 #[derive(Debug)]
 pub struct HeldSegments {
     directory: PathBuf,
