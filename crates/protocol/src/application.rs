@@ -103,11 +103,11 @@ pub trait Application {
     /// change of a field that must not be changed is refused, and an event reports it.
     fn on_admin_out(&mut self, _now: Now, _session: SessionId, _message: &mut AdminOut<'_>) {}
 
-    /// Shows an admin message that has arrived and that the session has acted on. Each is shown once. A message above
-    /// a gap is shown when its turn comes, and a Logon after it has passed every check. The call comes before the
-    /// calls for the effects of the message, such as [`on_logon`](Self::on_logon) and [`on_reject`](Self::on_reject).
-    /// If the session has rejected the message, [`on_reject_sent`](Self::on_reject_sent) is called instead. A Logout
-    /// that answers our Logon is shown too.
+    /// Shows an admin message that has arrived and that the session has acted on. Each admin message is shown once: a
+    /// message above a gap when the gap is filled up to it, and a Logon after it has passed every check. The call
+    /// comes before the calls for the effects of the message, such as [`on_logon`](Self::on_logon) and
+    /// [`on_reject`](Self::on_reject). If the session has rejected the message,
+    /// [`on_reject_sent`](Self::on_reject_sent) is called instead. A Logout that answers our Logon is shown too.
     fn on_admin(
         &mut self,
         _now: Now,
@@ -252,9 +252,9 @@ pub trait Application {
     /// sent, and an event counts it.
     fn on_reset(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}
 
-    /// Reports that a trading session of the schedule has begun or ended. While it is not open, nothing is kept for
-    /// the session, because its sequence numbers will be reset. Every session counts as open until this method is
-    /// called.
+    /// Reports that a trading session of the schedule has begun or ended. While no trading session is open, no
+    /// message is kept for the FIX session, because its sequence numbers will be reset. Every FIX session counts as
+    /// open until this method is called.
     fn on_hours(&mut self, _now: Now, _session: SessionId, _open: bool) {}
 
     /// Reports that the disk of the journal is full and the journal uses its reserve, or that the disk has room
@@ -268,10 +268,10 @@ pub trait Application {
     /// session follows the ids that exist.
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
 
-    /// Handles a command that only the application knows. It comes from an operator or another thread
-    /// (`Handle::command` of the engine). `answer` takes the answer. The journal gets a note of the command before
-    /// the messages that are written here. Both are committed before the answer is given. A caller that gets no
-    /// answer asks again, so a command may come once more after it was carried out.
+    /// Handles a command that only the application knows. The command comes from an operator or another thread
+    /// (`Handle::command` of the engine). The application writes its reply into `answer`. The journal gets a note of
+    /// the command before the messages that are written here. Both are committed before the caller gets the reply. A
+    /// caller that gets no reply asks again, so a command may come once more after it was carried out.
     ///
     /// # Errors
     ///
@@ -308,8 +308,8 @@ pub trait Application {
         Some(OperatorRight::Read)
     }
 
-    /// Whether the application's own settings give a user, such as `ann (uid 1000)`, a right. If they name no
-    /// operators, the operators of the engine's configuration count.
+    /// Whether the application's own settings give a user, such as `ann (uid 1000)`, a right. If those settings name
+    /// no operators, the operators of the engine's configuration count.
     fn permission(&self, _who: &str, _right: OperatorRight) -> Permission {
         Permission::Open
     }
@@ -321,9 +321,9 @@ pub trait Application {
         None
     }
 
-    /// Whether the application can continue after a panic in [`on_message`](Self::on_message). A session can be
-    /// configured to continue then: the engine discards everything that was written for the message, notes included.
-    /// If the application's state would then be ahead of its notes, the answer must be no, and the engine refuses the
+    /// Whether the application can continue after a panic in [`on_message`](Self::on_message). If a session is
+    /// configured to continue, the engine discards everything that was written for the message, notes included. An
+    /// application whose state would then be ahead of its notes must return `false`; the engine then refuses that
     /// setting.
     fn survives_panics(&self) -> bool {
         true

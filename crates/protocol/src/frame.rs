@@ -9,19 +9,19 @@ use wide::u8x16;
 
 use crate::SOH;
 
-/// What stands at the start of a stream of bytes.
+/// What the start of a stream of bytes is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Frame {
     /// A message of `len` bytes, after `skip` bytes that belong to no message.
     Whole {
-        /// Number of bytes before the message. They never become a message.
+        /// Number of bytes before the message. These bytes belong to no message.
         skip: usize,
         /// Number of bytes of the message.
         len: usize,
     },
     /// The message is not complete yet.
     Partial {
-        /// Number of bytes that never become a message. They can be dropped before more bytes are read.
+        /// Number of bytes that belong to no message. They can be dropped before more bytes are read.
         skip: usize,
     },
     /// A message that must be ignored. Its MsgSeqNum does not count as received.
@@ -34,7 +34,7 @@ pub enum Frame {
     /// A message that is longer than allowed. BodyLength(9) shows this before the body arrives. The stream cannot
     /// continue after it.
     TooLarge {
-        /// Number of bytes before the message. They never become a message.
+        /// Number of bytes before the message. These bytes belong to no message.
         skip: usize,
         /// Number of bytes that the whole message would have.
         len: u64,
@@ -192,7 +192,7 @@ fn find_begin(bytes: &[u8], from: usize) -> usize {
     bytes.len()
 }
 
-/// The length of the message at the start of `bytes`. Its trailer has the right form.
+/// Returns the length of the message at the start of `bytes`, after a check that the trailer has the right form.
 #[inline]
 fn measure(bytes: &[u8], max_len: usize) -> Result<usize, Stop> {
     let length_at = begin_string_end(bytes)?;

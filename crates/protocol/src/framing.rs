@@ -48,14 +48,14 @@ pub enum FrameCheck {
     SumOfBytes,
 }
 
-/// What stands at the start of a stream of frames.
+/// What the start of a stream of frames is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Framed {
     /// A frame of this many bytes.
     Whole(usize),
     /// The frame is not complete yet.
     More,
-    /// The bytes are not a frame. Nobody knows where the next frame begins, so the stream cannot continue.
+    /// The bytes are not a frame. It is unknown where the next frame begins, so the stream cannot continue.
     Bad(BadFrame),
 }
 
@@ -213,8 +213,8 @@ impl Framing {
         }
     }
 
-    /// Makes changed bytes a valid frame again. `original` is the frame before the change. The length is restored
-    /// from it, and the checksum is calculated anew.
+    /// Makes changed bytes a valid frame again. `original` is the frame before the change: its length is copied into
+    /// the changed frame, and the checksum is calculated again.
     pub(crate) fn mend(&self, changed: &mut [u8], original: &[u8]) {
         let length = self.length_at..self.length_at.saturating_add(self.length_bytes);
         if let (Some(to), Some(from)) = (changed.get_mut(length.clone()), original.get(length)) {

@@ -18,7 +18,7 @@ pub trait Ledger: Send {
     /// refuses a journal with notes or checkpoints of another version.
     fn form(&self) -> (&'static str, u32);
 
-    /// Applies the next note. It was kept at the time `at`.
+    /// Applies the next note. `at` is the time at which the engine recorded the note.
     fn apply(&mut self, at: Timestamp, note: &[u8]);
 
     /// Writes the whole state, in pieces.

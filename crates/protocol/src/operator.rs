@@ -130,7 +130,8 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// The permission of the user `who`. Each operator has a name, and a flag for the right.
+    /// The permission of the user `who`. `operators` has the name of each operator, and whether that operator has the
+    /// right.
     pub fn of<'a>(who: &str, operators: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
         let user = user_of(who);
         let mut found = Self::Open;

@@ -34,7 +34,7 @@ pub use admin_out::{AdminOut, AdminOutError};
 pub use body::{Body, BodyError};
 pub use note::{NOTE_ROOM, stored_note};
 
-/// Number of bytes in every outbox that only sessions may use. With this reserve they can always answer.
+/// Number of bytes in every outbox that only sessions may use. With this reserve, sessions can always answer.
 pub const RESERVE: usize = 16 * 1024;
 /// Number of messages of every outbox that only sessions may write.
 pub const RESERVE_MESSAGES: usize = 16;
@@ -588,7 +588,7 @@ impl Outbox {
     }
 }
 
-/// Offset at which the room of a message ends that is not sealed; `None` for other entries.
+/// Offset at which the space of an unsealed message ends; `None` for other entries.
 fn unsealed_end(entry: &Entry) -> Option<usize> {
     match entry.state {
         State::Body => Some(entry.end + TRAILER),

@@ -14,8 +14,8 @@ pub fn is_secret(tag: Tag) -> bool {
     tag == RAW_DATA || SECRETS.contains(&tag)
 }
 
-/// The message with its secrets masked. If the length of a data field does not lead to an SOH, nobody knows where the
-/// secret ends, so everything after it is masked.
+/// The message with its secrets masked. If the length of a data field does not lead to an SOH, it is unknown where
+/// the secret ends, so the rest of the message is masked.
 #[must_use]
 pub fn masked(message: &[u8]) -> Vec<u8> {
     let mut shown = Vec::with_capacity(message.len());

@@ -2,18 +2,19 @@
 //!
 //! In frames of links, the places that the application names are masked.
 //!
-//! Messages of type Logon and UserRequest are never resent, so their bytes are not needed later. Of these, only the
-//! values of fields that are known to be harmless are stored. In other messages that were received, password fields
-//! are masked wherever a peer has put them by mistake. Other messages that we have sent must stay as they were.
-//! Lengths stay the same and CheckSum is calculated anew, so that the stored message is still a valid message.
+//! Messages of type Logon and UserRequest are never resent, so their bytes are not needed later. The journal stores
+//! only those values of a Logon or UserRequest that are known to be harmless. In other received messages, password
+//! fields are masked, because a peer may have put them there by mistake. Other messages that we have sent stay
+//! unchanged. Lengths stay the same, and CheckSum is calculated again, so that the stored message is still a valid
+//! message.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::{Decoder, Framing, Message, SECRETS, SOH, Tag, frame};
 
-/// Fields of Logon and UserRequest whose values may be stored: those of header and trailer except Signature(89), and
-/// those about which the two sides of a session agree.
+/// Fields of Logon and UserRequest whose values may be stored: the fields of header and trailer except Signature(89),
+/// and the fields that both sides of a session must agree on.
 const HARMLESS: &[Tag] = &[
     8, 9, 10, 34, 35, 36, 43, 45, 49, 50, 52, 56, 57, 58, 93, 95, 97, 98, 108, 115, 116, 122, 128,
     129, 141, 142, 143, 144, 145, 212, 347, 354, 369, 370, 371, 372, 373, 383, 384, 385, 464, 553,
@@ -52,8 +53,8 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Maximum number of fields of a message, where nothing else gives a limit. Fields beyond it are recognised by
-    /// their form.
+    /// Maximum number of fields of a message, where nothing else gives a limit. Fields above this number are
+    /// recognised by their form.
     pub const FIELDS: usize = 4096;
 
     /// A redactor for messages with at most this number of bytes and fields.
@@ -139,7 +140,7 @@ impl Redactor {
     }
 
     /// Makes a copy of the frame with this index, with stars at these places. The copy is a valid frame: its length
-    /// is never masked, and its checksum is calculated anew.
+    /// is never masked, and its checksum is calculated again.
     #[cold]
     pub fn copy_frame(
         &mut self,
@@ -182,7 +183,7 @@ impl Redactor {
     }
 }
 
-/// The tag that the text before `=` is, or that a person would take it for.
+/// Reads the text before `=` as a tag. A malformed text counts too, if a person would read it as that tag.
 fn seeming_tag(text: &[u8]) -> Option<Tag> {
     let text = core::str::from_utf8(text).ok()?;
     text.trim_matches(|c: char| c.is_whitespace() || c == '+')

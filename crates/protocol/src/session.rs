@@ -315,8 +315,8 @@ impl Session {
         }
     }
 
-    /// Handles the end of the connection. This may reset the sequence numbers to 1, see [`ResetOn`]; in this case the
-    /// caller must record it in the journal.
+    /// Handles the end of the connection. This may reset the sequence numbers to 1, see [`ResetOn`]; the caller must
+    /// record such a reset in the journal.
     pub fn disconnected(&mut self, _now: Now) {
         self.held.clear();
         self.was_held = false;

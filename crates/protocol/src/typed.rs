@@ -1,7 +1,7 @@
 //! Support for generated code, which reads the fields of a message or group entry by type.
 //!
 //! `fixwire_dictionary::generate` writes views and writers that use this module. A read that fails gives a
-//! [`Refusal`]. So with `?` an application can pass on what a peer has left out.
+//! [`Refusal`], which the application can return with `?`, so that the peer's message is rejected.
 
 use crate::message::{Field, Message};
 use crate::value::{self, ValueError};
@@ -108,7 +108,7 @@ fn entry_len(fields: &[Field], shape: &Shape) -> Option<usize> {
     Some(len)
 }
 
-/// A type in which a value can be read.
+/// A type to which the value of a field can be converted.
 pub trait Value<'a>: Sized {
     /// Reads the value.
     ///

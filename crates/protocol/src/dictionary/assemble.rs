@@ -23,9 +23,9 @@ pub const MAX_MESSAGES: usize = 2_000;
 /// dictionary of the standard has 40,000 members. A file whose components multiply each other is refused at this
 /// limit.
 pub const MAX_MEMBERS: usize = 2_000_000;
-/// Maximum depth of groups and components within each other.
+/// Maximum nesting depth of groups and components.
 pub const MAX_DEPTH: usize = 64;
-/// Maximum depth of groups within each other, where components do not count. Validation goes equally deep.
+/// Maximum nesting depth of groups; components do not count. Validation goes equally deep.
 pub const MAX_GROUP_DEPTH: usize = 8;
 
 /// A dictionary without its indexes. When a dictionary was taken apart and changed, [`assemble`] puts it together
@@ -73,7 +73,7 @@ impl MessageDef {
         }
     }
 
-    /// The message with these conditions, each once.
+    /// Returns the message with these conditions. A condition that is listed twice counts once.
     pub fn with_conditions(mut self, mut conditions: Vec<ConditionalRequirement>) -> Self {
         conditions.sort();
         conditions.dedup();
@@ -88,9 +88,9 @@ impl MessageDef {
     }
 }
 
-/// Makes a dictionary from definitions, which may be in any order. Each data field is linked to its length field: to
-/// the length field that it names, or else to one that is found by its name or number. The caller must limit the
-/// total number of members; readers of files stop at [`MAX_MEMBERS`].
+/// Makes a dictionary from definitions, which may be in any order. Each data field is linked to its length field. A
+/// data field that does not name its length field gets the one with the matching name, or else the field just before
+/// it. The caller must limit the total number of members; readers of files stop at [`MAX_MEMBERS`].
 ///
 /// # Errors
 ///
@@ -261,7 +261,7 @@ pub(super) fn index(definitions: Definitions) -> Dictionary {
     dictionary
 }
 
-/// Fills in the bit sets of a message. What the header and trailer allow and require is added.
+/// Fills in the bit sets of a message, with the members that the header and the trailer allow and require.
 fn mark(dictionary: &Dictionary, message: &mut MessageDef, frame: &[&MessageDef]) {
     let words = dictionary.fields.len().div_ceil(64);
     message.allowed = vec![0; words];

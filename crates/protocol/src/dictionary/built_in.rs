@@ -83,7 +83,7 @@ impl Version {
         Self::ALL.iter().find(same).copied()
     }
 
-    /// The code of this version in ApplVerID(1128) and DefaultApplVerID(1137); `None` for FIXT, which has none.
+    /// The code of this version in ApplVerID(1128) and DefaultApplVerID(1137); `None` for FIXT, which has no code.
     pub fn appl_ver_id(self) -> Option<&'static str> {
         match self {
             Self::Fix40 => Some("2"),

@@ -49,7 +49,7 @@ pub struct Dictionary {
 
 impl PartialEq for Dictionary {
     fn eq(&self, other: &Self) -> bool {
-        // All other fields follow from these.
+        // All other fields of the struct are computed from these.
         self.version == other.version
             && self.fields == other.fields
             && self.header == other.header
@@ -158,8 +158,8 @@ impl Dictionary {
     }
 
     /// Whether a value is certainly valid for a field: the value has the field's type, and is listed if the field
-    /// lists values. The result is false also for some valid values that must be examined further. These are several
-    /// values in one, and listed values of more than eight bytes.
+    /// lists values. `false` does not mean that the value is invalid: a value that consists of several values, or a
+    /// listed value of more than eight bytes, must be examined further.
     #[inline]
     pub fn surely_takes(&self, tag: Tag, value: &[u8], times: &mut LastMinute) -> bool {
         let slot = self.slot(tag).filter(|_| !value.is_empty());
@@ -327,7 +327,7 @@ pub struct GroupDef {
     pub(super) required: Vec<u64>,
     /// Number of 64-bit words that the sets of one entry need, together with those of the deepest entry inside it.
     pub(super) words: usize,
-    /// The depth of groups within each other. This group counts too.
+    /// Nesting depth: 1 for a group without nested groups.
     pub(super) depth: usize,
 }
 
@@ -375,12 +375,12 @@ impl GroupDef {
         self.members[0].tag
     }
 
-    /// The depth of groups within each other. This group counts too.
+    /// Nesting depth: 1 for a group without nested groups.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The members of an entry, in their order. For a nested group this is its NumInGroup field.
+    /// The members of an entry, in their order. A nested group is listed by its NumInGroup field.
     pub fn members(&self) -> &[Member] {
         &self.members
     }
@@ -404,7 +404,8 @@ impl GroupDef {
     }
 }
 
-/// The place of a tag in a group's table, or the free place for it. At least half of the table is free.
+/// The index of a tag in the hash table of a group, or of the free place for the tag. At least half of the table is
+/// free.
 #[inline]
 pub(super) fn place(positions: &[(Tag, u16)], tag: Tag) -> usize {
     let mask = positions.len() - 1;

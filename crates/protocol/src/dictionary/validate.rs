@@ -14,8 +14,8 @@ mod pass;
 pub(super) use check::Check;
 use pass::Pass;
 
-/// The checks that a session makes. QuickFIX's settings have the same names. The numbers are
-/// SessionRejectReasons(373).
+/// The checks that a session makes. A check has the name of QuickFIX's setting where QuickFIX has one. The number in
+/// parentheses is the SessionRejectReason(373) for a message that fails the check.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ValidationRules {
     /// `ValidateFieldsOutOfOrder`: header, body and trailer must come in this order (14).
@@ -24,7 +24,8 @@ pub struct ValidationRules {
     pub fields_have_values: bool,
     /// `ValidateUserDefinedFields`: tags from 5000 on are checked like other tags (0, 2).
     pub user_defined_fields: bool,
-    /// `AllowUnknownMsgFields`: tags below 5000 that the message does not have are accepted.
+    /// `AllowUnknownMsgFields`: tags below 5000 that the dictionary does not define for the message type are
+    /// accepted.
     pub allow_unknown_msg_fields: bool,
     /// A Logon may have the fields for user name and password, whatever its FIX version: 553, 554 and 925, and also
     /// 1400 to 1404 for encrypted passwords.
@@ -33,7 +34,8 @@ pub struct ValidationRules {
     pub allow_unknown_enum_values: bool,
     /// `ValidateUnorderedGroupFields`: fields of an entry must be in the order of the dictionary (15).
     pub unordered_group_fields: bool,
-    /// `FirstFieldInGroupIsDelimiter`: an entry may begin with any of its fields. The first entry decides with which.
+    /// `FirstFieldInGroupIsDelimiter`: the first entry of a group may begin with any of its fields, and all other
+    /// entries must begin with the same field.
     pub first_field_in_group_is_delimiter: bool,
     /// Required fields must be present (1).
     pub required_fields: bool,
@@ -41,7 +43,7 @@ pub struct ValidationRules {
     pub formats: bool,
     /// No tag may appear twice outside groups (13).
     pub duplicate_tags: bool,
-    /// NumInGroup must be the number of entries (16).
+    /// NumInGroup must equal the number of entries (16).
     pub group_counts: bool,
     /// `ValidateConditionalFields`: fields that a [`Condition`](super::ConditionalRequirement) of the dictionary
     /// requires must be present (BusinessRejectReason 5).
@@ -110,7 +112,7 @@ pub enum RejectReason {
     TagOutOfRequiredOrder = 14,
     /// The fields of a group entry are not in the order of the dictionary.
     GroupFieldsOutOfOrder = 15,
-    /// NumInGroup is not the number of entries.
+    /// NumInGroup differs from the number of entries.
     IncorrectNumInGroupCount = 16,
     /// A value that is not data contains SOH.
     NonDataValueIncludesDelimiter = 17,
@@ -187,10 +189,10 @@ impl Scratch {
 
 /// Checks a message against the dictionary.
 ///
-/// The check makes one pass in the order of the message. It reports the first field with a fault; missing fields come
-/// last. Before all others come faults that the decoder has found, and a message type that the dictionary does not
-/// have. The cost is proportional to the number of bytes in the message, whatever its NumInGroup fields say. No
-/// memory is allocated.
+/// The check makes one pass in the order of the message, and reports one fault. A fault that the decoder has found,
+/// or an unknown message type, is reported before all others. Then the first field with a fault is reported. Missing
+/// fields come last. The cost is proportional to the number of bytes in the message, whatever its NumInGroup fields
+/// say. No memory is allocated.
 ///
 /// For a FIXT session, pass the application dictionary combined with the transport dictionary by
 /// [`over`](Dictionary::over).

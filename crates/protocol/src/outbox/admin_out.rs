@@ -110,8 +110,8 @@ impl AdminOut<'_> {
         }
     }
 
-    /// Writes a field. It replaces the first field with this tag, or comes after all others. For the tag of a data
-    /// field this does the same as [`data`](Self::data).
+    /// Writes a field: replaces the first field with this tag, or adds the field after all others if the message does
+    /// not have the tag. For the tag of a data field this does the same as [`data`](Self::data).
     ///
     /// # Errors
     ///
@@ -138,8 +138,8 @@ impl AdminOut<'_> {
         self.note(done)
     }
 
-    /// Writes a data field, which may contain SOH, and directly before it the field with its length. They replace
-    /// existing ones, or come after all other fields.
+    /// Writes a data field, which may contain SOH, and directly before it the field with its length. Replaces the two
+    /// fields if the message has them; otherwise adds them after all other fields.
     ///
     /// # Errors
     ///
@@ -225,7 +225,8 @@ impl AdminOut<'_> {
         }
     }
 
-    /// Replaces one or two old fields by new ones, or puts the new ones after all other fields.
+    /// Replaces the field with this tag (and, for a data field, its length field) by the new bytes. If the message
+    /// has no such field, adds the new bytes after all other fields.
     fn replace(
         &mut self,
         tag: Tag,

@@ -9,8 +9,8 @@ use crate::{SOH, SessionId, Tag, tag};
 const TRAILER: usize = 7;
 
 impl Outbox {
-    /// Removes PossDupFlag(43) and OrigSendingTime(122) from the beginning of a message that is not sealed. They do
-    /// not belong there, because it is a new message.
+    /// Removes PossDupFlag(43) and OrigSendingTime(122) from the beginning of a message that is not sealed. A new
+    /// message must not have these fields.
     #[inline]
     pub fn leave_out_poss_dup(&mut self, index: usize) {
         let entry = &mut self.entries[index];
@@ -26,9 +26,9 @@ impl Outbox {
         }
     }
 
-    /// Sends a stored application message again as a new message with PossResend(97) = Y. It gets the next MsgSeqNum;
-    /// its body and its routing fields stay as they were. Use this for a message of which nobody knows whether it has
-    /// arrived.
+    /// Sends a stored application message again as a new message with PossResend(97) = Y. The new message gets the
+    /// next MsgSeqNum; its body and its routing fields stay as they were. Use this when it is unknown whether the
+    /// peer has received the message.
     ///
     /// # Errors
     ///

@@ -197,7 +197,8 @@ impl<'a> Body<'a> {
     ///
     /// # Errors
     ///
-    /// [`BodyError`] when the message could not be written as a whole. In this case nothing of it is left.
+    /// [`BodyError`] when the message could not be written as a whole. In this case nothing of the message is left in
+    /// the outbox.
     #[inline]
     pub fn finish(mut self) -> Result<(), BodyError> {
         self.close()
@@ -262,7 +263,7 @@ impl Drop for Body<'_> {
     }
 }
 
-/// Why a message was not written. In this case nothing of it is left in the outbox.
+/// Why a message was not written. Nothing of the message is left in the outbox.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum BodyError {

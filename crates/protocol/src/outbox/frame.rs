@@ -24,9 +24,10 @@ impl Outbox {
     pub const INBOUND: usize = usize::MAX;
 
     /// Sends a frame over a [link](SessionId::of_link). The frame must be complete, with its length and checksum, as
-    /// the link's framing requires. Its number is the count of frames that were written to this connection. The frame
-    /// is committed with what is being handled, and sent after that. If the link has no connection, or the frame does
-    /// not fit its framing, the frame is not sent, and an event counts it.
+    /// the link's framing requires. The number of the frame is the count of frames written to this connection so far.
+    /// The frame is committed together with the message or frame that is being handled, and is sent after that. If
+    /// the link has no connection, or the frame does not fit the framing, the frame is not sent, and an event counts
+    /// it.
     ///
     /// # Errors
     ///
@@ -84,8 +85,9 @@ impl Outbox {
         }
     }
 
-    /// Ends the connection of a [link](SessionId::of_link) after what was written to it. The connection ends as soon
-    /// as this has been sent, or can no longer be sent. An event shows the reason.
+    /// Closes the connection of a [link](SessionId::of_link) after the frames that were written to it so far. The
+    /// connection is closed as soon as these frames have been sent, or can no longer be sent. An event shows the
+    /// reason.
     ///
     /// # Errors
     ///
@@ -157,7 +159,7 @@ impl Outbox {
         self.set_sealed(index, start, start + len, seq);
     }
 
-    /// Why the application ends the connection of a link; `None` if it does not. The reason is returned only once.
+    /// Why the application closes the connection of a link; `None` if it does not. The reason is returned only once.
     pub fn take_hangup(&mut self, link: SessionId) -> Option<Hangup> {
         let mut found = None;
         self.ends.hangups.retain(|(session, why)| {

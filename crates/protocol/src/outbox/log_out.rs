@@ -7,15 +7,15 @@ use super::Outbox;
 use crate::SessionId;
 
 impl Outbox {
-    /// Logs a session out. The Logout has this Text(58) up to the first SOH, or none if the text is empty. The Logout
-    /// follows all messages of the call that asks for it. It is written when these messages are committed, at the end
-    /// of the engine's turn. Messages that have arrived by then are still given to the application, and so are those
-    /// that arrive before the peer's Logout. If several texts are given for a session, the first one counts.
+    /// Logs a session out. The Logout has this Text(58) up to the first SOH; if the text is empty, the Logout has no
+    /// Text(58). The Logout follows all messages of the call that requests it. The engine writes the Logout when
+    /// these messages are committed, at the end of its turn. The application still receives messages that arrive
+    /// before the peer's Logout. If several texts are given for a session, the first one counts.
     ///
     /// The effect is that of the engine's `Handle::log_out`. An acceptor accepts the next Logon; an initiator does
-    /// not log on again by itself. For a session that is not logged on, only its connection, or its attempt to
-    /// connect, ends. The journal has nothing of this except the Logout, so after a crash the logout is not made up
-    /// for.
+    /// not log on again by itself. If the session is not logged on, only its connection, or its attempt to connect,
+    /// ends. The journal has no record of the request, only the Logout. So a request that is lost in a crash is not
+    /// repeated after the restart.
     pub fn log_out(&mut self, session: SessionId, text: &str) {
         let logouts = &mut self.ends.logouts;
         if !logouts.iter().any(|(known, _)| *known == session) {

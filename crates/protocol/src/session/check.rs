@@ -31,8 +31,8 @@ impl Session {
     }
 }
 
-/// The dictionary for the version of a message. The message's own ApplVerID(1128) gives the version, or else the
-/// peer's default.
+/// The dictionary for the version of a message: the version in ApplVerID(1128) of the message, or without that field,
+/// DefaultApplVerID(1137) of the peer's Logon.
 ///
 /// # Source
 ///

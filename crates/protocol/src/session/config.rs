@@ -175,7 +175,7 @@ pub struct ResetOn {
 }
 
 impl ResetOn {
-    /// Whether the sequence numbers end with the session. Messages that are missing then are lost.
+    /// Whether the sequence numbers are reset when the session ends. Messages that are still missing then are lost.
     pub(super) fn at_the_end(self) -> bool {
         self.logout || self.disconnect
     }
@@ -286,7 +286,7 @@ pub struct Config {
     /// Our order messages that are older than this are gap-filled and never resent. With `None` they have no age
     /// limit.
     pub max_order_age: Option<Nanos>,
-    /// Whether our Logon has NextExpectedMsgSeqNum(789), and the one in the peer's Logon is used.
+    /// Whether our Logon has NextExpectedMsgSeqNum(789), and whether we use this field of the peer's Logon.
     pub next_expected_msg_seq_num: bool,
     /// Whether a Logout of the peer sets our next MsgSeqNum, if its NextExpectedMsgSeqNum(789) is higher.
     pub next_expected_of_logout: bool,
@@ -297,9 +297,11 @@ pub struct Config {
     pub appl_ver_id_in_business_reject: bool,
     /// The precision of SendingTime. [`Config::new`] sets seconds up to FIX 4.1, and milliseconds from FIX 4.2 on.
     pub precision: Precision,
-    /// Username(553). An initiator sends it, and an acceptor requires it. If it is empty, neither happens.
+    /// Username(553). An initiator sends this value, and an acceptor requires it. If the value is empty, it is
+    /// neither sent nor required.
     pub username: Vec<u8>,
-    /// Password(554). An initiator sends it, and an acceptor requires it. If it is empty, neither happens.
+    /// Password(554). An initiator sends this value, and an acceptor requires it. If the value is empty, it is
+    /// neither sent nor required.
     pub password: Secret,
     /// Further fields for our Logon, in this order.
     pub logon_fields: Vec<(Tag, Secret)>,
@@ -314,8 +316,8 @@ impl Config {
         self.begin_string == BeginString::Fixt11
     }
 
-    /// The version of the application messages. It is BeginString(8), or under FIXT DefaultApplVerID(1137). If the
-    /// dictionary of this version is not built in, it is FIX 5.0 SP2, which later versions extend.
+    /// The version of the application messages: BeginString(8), or under FIXT DefaultApplVerID(1137). FIX 5.0 SP2
+    /// stands in for a version whose dictionary is not built in, because later versions extend FIX 5.0 SP2.
     #[must_use]
     pub fn appl_version(&self) -> Version {
         let named = if self.is_fixt() {

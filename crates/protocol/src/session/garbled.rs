@@ -14,9 +14,10 @@ impl Session {
     /// Handles bytes that are not a message and were skipped. They are not counted. A connection that begins with
     /// such bytes is closed.
     ///
-    /// With [`Config::reject_garbled`](super::Config::reject_garbled) some bytes are rejected and counted: those that
-    /// are the expected message of this peer, except that BodyLength or CheckSum is wrong. If they were only ignored,
-    /// a peer with a damaged stored message would send it again for ever, garbled each time.
+    /// With [`Config::reject_garbled`](super::Config::reject_garbled) the session rejects and counts a garbled
+    /// message that is the expected message of this peer, except that its BodyLength or CheckSum is wrong. If the
+    /// session only ignored such a message, a peer whose stored message is damaged would resend it for ever, garbled
+    /// each time.
     ///
     /// # Source
     ///

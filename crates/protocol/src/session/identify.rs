@@ -3,7 +3,7 @@
 use super::config::BeginString;
 use crate::{Message, tag};
 
-/// The session for which a Logon is meant, seen from our side. The sender of the Logon is our target.
+/// The session that a Logon names, seen from our side. The sender of the Logon is our target.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct LogonIdentity<'a> {
     /// BeginString(8).

@@ -63,7 +63,7 @@ impl Patience {
         Self { beats_on, ..self }
     }
 
-    /// The same times for us, while the peer may be silent for any time.
+    /// The same times for our Heartbeats, but without a limit for the silence of the peer.
     #[must_use]
     pub fn without_end(self) -> Self {
         Self {

@@ -305,10 +305,10 @@ impl Session {
         id.len() > self.config.limits.test_req_id_bytes
     }
 
-    /// Handles a Logout. It is answered whatever its MsgSeqNum is. If it shows a gap, the missing messages are
-    /// requested at the next Logon. They are requested now, before the answer, only if the sequence numbers are reset
-    /// before the next Logon. In this case the peer has to close the connection, because it has begun to log out.
-    /// Until it does, its messages are accepted.
+    /// Handles a Logout, and answers it whatever its MsgSeqNum is. If the MsgSeqNum shows a gap, the missing messages
+    /// are normally requested at the next Logon. If the sequence numbers will be reset before the next Logon, the
+    /// missing messages are requested now, before the answer. In this case the peer, which has begun to log out, has
+    /// to close the connection; until then its messages are accepted.
     ///
     /// # Source
     ///

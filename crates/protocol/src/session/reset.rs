@@ -8,9 +8,9 @@
 //!      +------ or its MsgSeqNum 1 after our Logon ----------+
 //! ```
 //!
-//! While a reset is open, nobody knows which sequence numbers the peer has. Within the session that was logged on
-//! when we asked for the reset, messages of the peer with old sequence numbers are accepted. On a later connection
-//! they are not accepted, because their order is unknown and what they resend has already been delivered.
+//! While a reset is open, it is unknown which sequence numbers the peer has. On the connection on which we asked for
+//! the reset, messages of the peer with old sequence numbers are accepted. On a later connection such messages are
+//! not accepted, because their order is unknown, and because resent messages among them have already been delivered.
 
 use super::Session;
 use super::config::BeginString;
@@ -22,8 +22,8 @@ use crate::outbox::Outbox;
 use crate::{Message, Now, tag};
 
 impl Session {
-    /// Whether [`Session::reset`] can be carried out now. It cannot while another exchange is open. In FIX 4.0, which
-    /// has no ResetSeqNumFlag(141), it cannot while the session is logged on.
+    /// Whether [`Session::reset`] can be carried out now. A reset is not possible while another exchange is open, or
+    /// while a FIX 4.0 session is logged on, because FIX 4.0 has no ResetSeqNumFlag(141).
     #[must_use]
     pub fn can_reset(&self) -> bool {
         match self.phase {

@@ -2,7 +2,7 @@
 
 use crate::{Mono, Nanos};
 
-/// The largest MsgSeqNum(34) and NewSeqNo(36) that we accept. There are enough numbers above it for counting on.
+/// The largest MsgSeqNum(34) and NewSeqNo(36) that we accept. This leaves enough higher numbers for counting on.
 pub const MAX_SEQ_NUM: u64 = 999_999_999_999_999_999;
 
 /// Reads a sequence number. It consists of digits, may have zeros in front, and is at most [`MAX_SEQ_NUM`].
@@ -107,15 +107,15 @@ pub struct Gap {
     last: u64,
     /// Number of requests so far that begin at the same MsgSeqNum.
     attempts: u32,
-    /// The expected MsgSeqNum at the last check of progress, and the time at which it was first found there. It is 0
-    /// when there was no check after our last request.
+    /// The expected MsgSeqNum at the last check of progress, and the time at which this MsgSeqNum was first the
+    /// expected one. The MsgSeqNum is 0 when there was no check after our last request.
     stands_at: (u64, Mono),
     state: Asked,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Asked {
-    /// Our Logon (789) has told the peer, which resends the messages by itself.
+    /// NextExpectedMsgSeqNum(789) in our Logon announces the gap, and the peer resends the messages by itself.
     ByLogon,
     /// Our ResendRequest is written. Its MsgSeqNum is known after it was sealed.
     Written { upto: u64, number: Option<u64> },
@@ -127,8 +127,8 @@ enum Asked {
 
 impl Inbound {
     /// Handles a message with MsgSeqNum `number` that arrived at `now`, although `expected` is missing. Each gap is
-    /// requested once. It is requested again when it made no progress for the `patience` of `manner`, which doubles
-    /// each time.
+    /// requested once. If the gap makes no progress for the `patience` of `manner`, it is requested again; this time
+    /// doubles with each request.
     #[must_use]
     pub fn too_high(self, now: Mono, number: u64, expected: u64, manner: Manner) -> (Self, Next) {
         let Self::Gap(gap) = self else {
@@ -161,8 +161,8 @@ impl Inbound {
         }
     }
 
-    /// Handles a ResendRequest with MsgSeqNum `number` that arrived although a message before it is missing. It is
-    /// answered first; [`Inbound::resent`] then asks for our own ResendRequest.
+    /// Handles a ResendRequest with MsgSeqNum `number` that arrived although a message before it is missing. The
+    /// ResendRequest is answered first; [`Inbound::resent`] then asks for our own ResendRequest.
     #[must_use]
     pub fn too_high_request(self, number: u64) -> Self {
         match self {
@@ -176,7 +176,8 @@ impl Inbound {
         }
     }
 
-    /// Handles that the messages are written which the peer requested. Now we can request what is missing.
+    /// Called when the messages that the peer requested have been written. Now we can request the messages that we
+    /// miss.
     #[must_use]
     pub fn resent(self, expected: u64, manner: Manner) -> (Self, Next) {
         match self {
@@ -199,7 +200,7 @@ impl Inbound {
         }
     }
 
-    /// The state after our Logon has told the peer which messages below `number` are missing.
+    /// The state after our Logon has announced to the peer which messages below `number` are missing.
     #[must_use]
     pub fn asked_by_logon(number: u64) -> Self {
         Self::Gap(Gap {

@@ -21,7 +21,7 @@ pub enum Verdict {
     /// MsgSeqNum was counted before. This only happens with
     /// [`Config::deliver_poss_dups`](super::Config::deliver_poss_dups).
     Duplicate,
-    /// The peer has rejected one of our messages. This Reject is in sequence. Tell the application about it.
+    /// The peer has rejected one of our messages, with a Reject that is in sequence. Notify the application.
     Rejected,
     /// Pass stored messages to [`Session::replay`](crate::Session::replay), as
     /// [`Session::replay_due`](crate::Session::replay_due) asks for them.
@@ -39,7 +39,7 @@ pub enum Verdict {
 /// What happened to a message that arrived, for the log. Effects of the message are not part of it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Fate {
-    /// The session acted on it.
+    /// The session has acted on the message.
     #[default]
     Taken,
     /// The MsgSeqNum is above the expected one. The message is kept until the gap is filled.

@@ -128,14 +128,14 @@ impl Check {
         self.look == Look::Listed
     }
 
-    /// Whether every value is valid that is not empty.
+    /// Whether every value except an empty one is valid.
     #[inline(always)]
     pub fn takes_any(&self) -> bool {
         self.look == Look::Any
     }
 
-    /// Whether a value is certainly valid. The result is false also for some valid values that must be examined
-    /// further. These are several values in one, values of more than eight bytes, and counts of groups.
+    /// Whether a value is certainly valid. `false` does not mean that the value is invalid: a value that consists of
+    /// several values, a value of more than eight bytes, or the count of a group must be examined further.
     #[inline(always)]
     pub fn takes(&self, text: &[u8], times: &mut LastMinute) -> bool {
         match (self.look, text) {
@@ -182,7 +182,7 @@ fn word(text: &[u8]) -> Option<u64> {
     )
 }
 
-/// The place of a number in the table, or the free place for it. At least half of the table is free.
+/// The index of a number in the table, or of the free place for the number. At least half of the table is free.
 #[inline]
 fn place(words: &[u64], word: u64) -> usize {
     let mask = words.len() - 1;

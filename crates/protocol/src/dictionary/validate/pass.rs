@@ -257,8 +257,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The fault to report when the pass has stopped at `found`. A misplaced header field comes first, then a missing
-    /// field, and then a fault of a single field, wherever these are.
+    /// Selects the fault to report when the pass has stopped at `found`. A misplaced header field anywhere in the
+    /// message is reported first, then a missing required field, and then `found`.
     #[cold]
     pub fn gravest(&self, found: ValidationFault, open: &mut [u64]) -> ValidationFault {
         if found.reason == RejectReason::TagOutOfRequiredOrder {
@@ -452,8 +452,8 @@ impl Pass<'_> {
         })
     }
 
-    /// Whether a field is passed over that is not a member of the group. A field that belongs nowhere, and that the
-    /// rules allow, does not end the entry.
+    /// Whether a field that is not a member of the group is skipped inside an entry. A field that belongs nowhere,
+    /// and that the rules allow, does not end the entry.
     fn skips(&self, tag: Tag, found: u64, outer: Option<&Outer<'_>>) -> bool {
         found > 0 && self.tolerated(tag) && !self.belongs_outside(tag, outer) && !self.in_frame(tag)
     }
