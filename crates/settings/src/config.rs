@@ -58,7 +58,7 @@ impl Settings {
             read_buffer = read_buffer.max(max_message);
         }
         let config = EngineConfig {
-            // A file never sets this, because it would apply again at the next start.
+            // A settings file cannot set `new_journal`, because the setting would apply again at the next start.
             new_journal: false,
             journal_dir: PathBuf::from(first.text(Id::FileStorePath).unwrap_or("store")),
             durability: match first.text(Id::Durability) {

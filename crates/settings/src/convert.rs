@@ -313,7 +313,7 @@ impl Writer<'_> {
                 note.escape_debug()
             );
         }
-        // The first values without a gap, from the value without a number on.
+        // The longest run of values whose numbers have no gap, beginning with the value without a number.
         let in_turn = same.iter().zip(0..MAX_ARRAY).take_while(|(found, index)| {
             found.number.map(usize::from) == (*index > 0).then_some(*index)
         });
@@ -402,7 +402,7 @@ impl Writer<'_> {
     }
 }
 
-/// A source of values in which each variable stands for itself, in fixwire's notation.
+/// Gives each variable its own name, in fixwire's notation, as its value.
 struct Names;
 
 impl Values for Names {
@@ -417,7 +417,7 @@ impl Values for Names {
     }
 }
 
-/// A source of values that gives each variable a value that occurs in no file.
+/// Gives each variable a value that occurs in no file.
 struct Marks;
 
 impl Values for Marks {

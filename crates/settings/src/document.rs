@@ -12,11 +12,11 @@ pub struct Document {
     pub links: Vec<LinkTable>,
     /// Positions of secrets that are not values of entries.
     pub secrets: Vec<Span>,
-    /// The tables of [`GATEWAY`](super::toml::GATEWAY) in the text.
+    /// Names of the gateway tables that the file has, of those listed in [`GATEWAY`](super::toml::GATEWAY).
     pub gateway: Vec<&'static str>,
-    /// The tables of [`OMS`](super::toml::OMS) in the text.
+    /// Names of the OMS tables that the file has, of those listed in [`OMS`](super::toml::OMS).
     pub oms: Vec<&'static str>,
-    /// The tables of [`EXCHANGE`](super::toml::EXCHANGE) in the text.
+    /// Names of the exchange tables that the file has, of those listed in [`EXCHANGE`](super::toml::EXCHANGE).
     pub exchange: Vec<&'static str>,
 }
 

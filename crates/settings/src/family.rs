@@ -118,7 +118,7 @@ fn like(text: &str) -> impl Iterator<Item = &'static FamilyKey> {
     })
 }
 
-/// A key that no engine reads, but that a sample application of an engine does.
+/// A key that no engine reads, but that a sample application of an engine reads.
 #[derive(Debug, Eq, PartialEq)]
 pub struct SampleKey {
     /// Name of the key.

@@ -20,8 +20,8 @@ use super::transport;
 use super::value::{SettingValue, ValueKind};
 use super::variables;
 
-/// The end of the links that this process is. The tables of the file decide which. With `alone`, a file may have
-/// neither OMS nor exchange tables.
+/// Which end of its links this process is: the broker's end for an OMS, the exchange's end for a simulated exchange.
+/// With `alone`, a file may have the tables of neither; the process is then the broker's end.
 pub(super) fn end_of(document: &Document, alone: bool, problems: &mut Vec<Problem>) -> TmpEnd {
     if document.oms.is_empty() && document.exchange.is_empty() && !alone {
         let spans = document.links.iter().map(|link| link.section.header);

@@ -309,7 +309,10 @@ impl SettingsFault {
             }
             Self::Missing { key, .. } => format!("`{key}` is missing"),
             Self::Disagrees { key, .. } => {
-                format!("`{text}` for {key}: all sessions of an engine share this setting")
+                format!(
+                    "`{text}` for {key} differs from another session: all sessions of an engine share \
+                 this setting"
+                )
             }
             Self::SameSession { name, .. } => {
                 format!("duplicate session {}", Printable(name))

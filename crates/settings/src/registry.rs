@@ -177,7 +177,7 @@ pub fn nearest(text: &str) -> Option<&'static str> {
     fixwire_text::nearest(text, used.chain(elsewhere::names()))
 }
 
-/// Whether `key` was most likely meant: one letter differs, or two letters of a long text.
+/// Whether `key` was most likely meant: the text differs from the key in one letter, or a long text in two.
 pub fn is_slip(text: &str, key: &str) -> bool {
     let allowed = if key.len() < 12 { 1 } else { 2 };
     distance(text, key) <= allowed

@@ -24,12 +24,14 @@ pub struct Settings {
     pub sessions: Vec<SessionSettings>,
     /// Links of the file, in the order of the file.
     pub links: Vec<LinkSettings>,
-    /// The tables of a `.toml` file for a gateway, such as `gateway`, `rule` and `table`. This crate does not interpret
-    /// them.
+    /// Names of the gateway tables that the file has, such as `gateway`, `rule` and `table`. This crate does not
+    /// interpret these tables.
     pub gateway: Vec<&'static str>,
-    /// The tables of a `.toml` file for an OMS, such as `oms` and `account`. This crate does not interpret them.
+    /// Names of the OMS tables that the file has, such as `oms` and `account`. This crate does not interpret these
+    /// tables.
     pub oms: Vec<&'static str>,
-    /// The tables for a simulated exchange, such as `exchange` and `instrument`. This crate does not interpret them.
+    /// Names of the exchange tables that the file has, such as `exchange` and `instrument`. This crate does not
+    /// interpret these tables.
     pub exchange: Vec<&'static str>,
     /// The kind of variables that were replaced.
     pub(super) form: VariableSyntax,

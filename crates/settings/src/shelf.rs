@@ -110,15 +110,14 @@ pub(super) fn warn_of_missing(session: &SessionSettings, problems: &mut Vec<Prob
     }
 }
 
-/// What was found out about a dictionary.
+/// Facts about a dictionary that was read.
 pub(super) struct Look {
     version: String,
     has_logon: bool,
     notes: Vec<DictionaryNote>,
 }
 
-/// What was found out about each dictionary, by setting and default version; `None` when the dictionary cannot be
-/// read.
+/// The facts about each dictionary, by setting and default version; `None` when the dictionary cannot be read.
 pub(super) type Seen = BTreeMap<(String, &'static str), Option<Look>>;
 
 /// Maximum number of notes on one file in a report of problems.

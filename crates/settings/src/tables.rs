@@ -13,7 +13,7 @@ use super::keys::Id;
 use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::resolved::{SessionSettings, Settings};
 
-/// Maximum size of a table, bytes.
+/// Maximum size of a file that holds one table of the settings, bytes.
 const MAX_TABLE: u64 = 64 << 20;
 
 impl Settings {
@@ -62,7 +62,7 @@ impl Settings {
         self.sessions.iter().map(version).collect()
     }
 
-    /// The error for problems that were found in the further tables of the file.
+    /// The error for problems that were found in the tables of a gateway, an OMS or an exchange.
     #[must_use]
     pub fn found(&self, problems: Vec<Problem>) -> LoadError {
         LoadError::Content(Box::new(SettingsReport {
@@ -73,7 +73,8 @@ impl Settings {
 }
 
 impl Source {
-    /// The text of a table that is in a file of its own. The path of that file is relative to the settings file.
+    /// The text of a file that holds one table of the settings, for example a list of symbols. The path of that file
+    /// is relative to the settings file.
     ///
     /// # Errors
     ///
@@ -92,7 +93,8 @@ impl Source {
 }
 
 impl Problem {
-    /// The problem for a mistake in one of the file's further tables, or in a file that these tables name.
+    /// The problem for a mistake in a table of a gateway, an OMS or an exchange, or in a file that such a table
+    /// names.
     #[must_use]
     pub fn of(source: &Source, mistake: &Diagnostic) -> Self {
         let start = mistake.at;

@@ -186,8 +186,8 @@ fn is_acceptor(from: &SessionSettings) -> bool {
     from.text(Id::ConnectionType) == Some("acceptor")
 }
 
-/// Whether a session uses TLS. It does when the file turns TLS on, or names a certificate (as in QuickFIX/Go and
-/// QuickFIX C++), or, for an initiator, names certificate authorities.
+/// Whether a session uses TLS. A session uses TLS when the file turns TLS on, or names a certificate (as in
+/// QuickFIX/Go and QuickFIX C++). An initiator also uses TLS when the file names certificate authorities.
 pub(super) fn uses_tls(from: &SessionSettings) -> bool {
     if from.find(Id::SocketUseSSL).is_some() {
         return from.bool(Id::SocketUseSSL);

@@ -39,7 +39,7 @@ pub enum Becomes {
 pub enum PropertyForm {
     /// Unchanged.
     Same,
-    /// The value is unchanged, except that this value means no value.
+    /// The value is unchanged. Only this value means that the property has no value.
     Unless(&'static str),
     /// Milliseconds.
     Millis,
