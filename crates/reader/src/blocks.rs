@@ -12,7 +12,7 @@ use crate::zone::SECOND;
 
 /// Size of the longest packet or block, bytes.
 const LONGEST: usize = 16 << 20;
-/// Bytes of a pcap file header, and below of the header of one packet.
+/// Size of the file header of a pcap capture, bytes. The constant below is the size of one packet's header.
 const PCAP_HEADER: usize = 24;
 const PCAP_FRAME: usize = 16;
 /// Bytes of a pcapng block's type and length, and of a section's byte order mark.

@@ -23,8 +23,8 @@ pub(crate) enum Fed {
     Hole(u64),
     /// Nothing is available now, but more may follow.
     Wait,
-    /// The path has a new file, or the file was truncated. The next byte is the file's first byte. The text says
-    /// which.
+    /// The path has a new file, or the file was truncated; the text says which of the two. The next byte is the
+    /// file's first byte.
     Restart(&'static str),
     /// The end.
     End,

@@ -19,8 +19,8 @@ use crate::zone::Clock;
 
 /// Maximum depth of folders within folders.
 const DEPTH: usize = 16;
-/// Extensions of files in which QuickFIX stores messages, next to its logs. They contain the sent messages a second
-/// time.
+/// Extensions of files in which QuickFIX stores messages, next to its logs. These files contain the sent messages a
+/// second time.
 const STORES: [&str; 1] = [".body"];
 /// Bytes per read when only some blocks of a file are read.
 const PLANNED: usize = 1 << 17;

@@ -161,7 +161,7 @@ struct OpenOrder {
     is_answered: bool,
     is_filled: bool,
     has_ended: bool,
-    /// Whether the message that a gateway forwarded for it was found.
+    /// Whether the message that a gateway forwarded for this order or request was found.
     is_through: bool,
     /// The order on the other side of the gateway, if known.
     other_side: Option<u64>,

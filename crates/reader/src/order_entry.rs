@@ -9,9 +9,9 @@ use crate::field::fields;
 /// Fields whose values identify an order: ClOrdID, OrigClOrdID, SecondaryClOrdID, OrderID, SecondaryOrderID.
 const NAMES: [Tag; 5] = [11, 41, 526, 37, 198];
 
-/// The fields of a message that belong to the order with one of these ids, in sequence. These are the fields outside
-/// repeating groups; and, of a group whose entries identify orders, the entries of this order. When no entry
-/// identifies it, all fields.
+/// The fields of a message that belong to the order with one of these ids, in sequence: all fields outside repeating
+/// groups, and in a group whose entries identify orders, only the entries of this order. When no entry identifies
+/// this order, returns all fields.
 pub fn fields_of_order<'b>(
     bytes: &'b [u8],
     dictionary: &Dictionary,

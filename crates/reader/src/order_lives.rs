@@ -16,7 +16,8 @@ use crate::order_step::{OrderFields, OrderPart, OrderStep};
 /// Maximum number of orders with the same id that are compared when an id was reused.
 const MOST_RIVALS: usize = 64;
 
-/// An order of a client or of a venue. When the orders of both sides of a gateway are linked, it stands for both.
+/// An order of a client or of a venue. When the orders of both sides of a gateway are linked, one `Life` stands for
+/// both.
 #[derive(Debug, Default)]
 pub(crate) struct Life {
     /// The order to which this order was linked, if any; that order stands for both.
@@ -43,8 +44,8 @@ struct Bound {
     sent: Vec<u8>,
     /// Whether a report of the order has had the id since it was bound.
     is_reported: bool,
-    /// What the id was bound to before: the order, the request that introduced the id there, and whether a report had
-    /// it. Needed when the request is rejected.
+    /// The earlier binding of the id: the order, the request that introduced the id for that order, and whether a
+    /// report had the id. It is needed when the new request is rejected.
     before: Option<(usize, Option<Request>, bool)>,
 }
 
@@ -208,8 +209,8 @@ impl OrderLinks {
         whole.named_in.extend(named_in);
     }
 
-    /// Whether two orders may be both sides of a gateway. Not if a party sent both, if a party received both, or if a
-    /// session has both.
+    /// Whether two orders may be the two sides of one gateway order. They cannot be if a party sent both, if a party
+    /// received both, or if a session has both.
     fn may_join(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|life| &self.lives[self.whole(life)]);
         let shares = |session| other.sessions.contains(session);

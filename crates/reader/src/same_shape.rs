@@ -6,8 +6,8 @@ use fixwire_transform::rules::Pseudonym;
 const ROUNDS: u8 = 4;
 
 /// Replaces each digit by a digit, each upper or lower case letter by a letter of the same case, and other letters by
-/// letters of their alphabet. Characters between them stay. Within one shape, different values get different
-/// pseudonyms, and no value gets itself.
+/// letters of their alphabet. All other characters stay. Within one shape, different values get different pseudonyms,
+/// and no value is its own pseudonym.
 ///
 /// The method is a Feistel network over the characters of a value, each as a digit in the base of its alphabet. The
 /// round function is the keyed hash that gateway rules use. The network alone may map a value to itself. So the

@@ -30,7 +30,7 @@ enum Test {
     Equal(Vec<Vec<u8>>),
     /// The value equals none of these.
     NotEqual(Vec<Vec<u8>>),
-    /// The value contains this text; possibly only at its start, or only at its end.
+    /// The value contains this text: anywhere, only at the start, or only at the end.
     Has {
         text: Vec<u8>,
         start: bool,

@@ -12,7 +12,7 @@ use crate::gaps::LogGaps;
 const MOST: usize = 10_000;
 /// Maximum length of a name.
 const LONGEST_NAME: usize = 300;
-/// The name under which further ones are counted.
+/// The name under which sessions and types above the limit are counted.
 const BEYOND: &str = "(others)";
 /// Maximum number of kinds of faults of which the first position is kept.
 const KINDS: usize = 16;

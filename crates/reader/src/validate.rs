@@ -12,7 +12,7 @@ use crate::summary::kind;
 
 /// Maximum number of kinds of problems that are counted separately; further ones are counted together.
 const MOST: usize = 10_000;
-/// The reason under which further problems are counted.
+/// The reason under which problems above the limit are counted.
 const BEYOND: &str = "(others)";
 /// Maximum number of senders whose DefaultApplVerID(1137) is kept.
 const MOST_SENDERS: usize = 100_000;

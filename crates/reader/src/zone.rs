@@ -52,8 +52,8 @@ impl Clock {
         }
     }
 
-    /// The instant of a local time, which is given as if it were UTC. When the clocks show the time twice, the first
-    /// instant.
+    /// The instant of a local time, which is given as if it were UTC. A local time that occurs twice, because the
+    /// clocks are set back, gives the first of the two instants.
     pub(crate) fn moment(&mut self, local: Timestamp) -> Option<Timestamp> {
         let seconds = local.0.div_euclid(SECOND);
         let quarter = seconds.div_euclid(QUARTER);
