@@ -271,7 +271,10 @@ impl InstrumentConfig {
                         format!("{key} is not a multiple of the tick: change one of them"),
                     );
                 }
-                Err(Unfit::Range) => add(key, format!("{key} has too many digits for the tick")),
+                Err(Unfit::Range) => add(
+                    key,
+                    format!("{key} is too large for the tick: change one of them"),
+                ),
             }
         }
         let units = |price: Option<Decimal>| instrument::units(price?, self.tick).ok();

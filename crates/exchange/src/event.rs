@@ -79,7 +79,7 @@ record! { Correction { quantity, price } }
 events! {
     /// An event of the market.
     MarketEvent ['a] {
-        /// The number of closed orders to remember from here on was set.
+        /// The number of closed orders to remember was set. The number applies from this note on.
         1 Limits { remembered_max: u32 = "The number.", }
         /// A member was added, or its FIX version or precision has changed.
         2 Member {

@@ -72,7 +72,7 @@ pub struct Exchange {
     pub(crate) scripts: Vec<Arc<str>>,
     /// TMP lines, by the number of the link.
     pub(crate) lines: Vec<TmpLine>,
-    /// Kept only to reuse its memory.
+    /// Memory for the actions of a link, kept to be reused.
     pub(crate) actions: LinkActions,
     /// Subscriptions of members to trading states.
     pub(crate) watches: Vec<Watch>,

@@ -15,7 +15,8 @@ use crate::leg_config::{LegConfig, noted_legs, parse_legs};
 pub(crate) enum Unfit {
     /// The decimal is not a multiple of the unit.
     NotMultiple,
-    /// The result has too many digits.
+    /// The decimal is too large: its number of units, or the decimal itself with the digits of the unit, does not fit
+    /// into 64 bits. Also for a unit that is not above zero.
     Range,
 }
 

@@ -1,7 +1,8 @@
 //! Reads the tables of an exchange in a settings file, or reports every mistake in them.
 //!
-//! Each key is declared once, in the registry of its table. Reading, the list of known keys and the table of the page
-//! are made from it (`UPDATE=1 cargo test -p fixwire-exchange --lib page` writes the page).
+//! Each key is declared once, in the registry of its table. The reader, the list of known keys and the table of the
+//! reference page are made from this declaration (`UPDATE=1 cargo test -p fixwire-exchange --lib page` writes the
+//! page).
 
 use alloc::format;
 use alloc::string::String;
@@ -74,7 +75,7 @@ const INSTRUMENT: Keys<InstrumentConfig> = keys! {
 const SCRIPT: Keys<OrderScript> = keys! {
     /// name of the [script](#scripts) for operators
     name: Text(name), REQUIRED, Restart;
-    /// its steps
+    /// steps of the script
     steps: Plain("list", steps), REQUIRED, Restart;
     /// name or TargetCompID of the session, or TMP line, whose orders match; without this key orders of all sessions
     /// match. The keys below work in the same way
@@ -121,21 +122,21 @@ const FAULT: Keys<FaultWords> = keys! {
 const TRADER: Keys<TraderConfig> = keys! {
     /// the instruments that the [trader](#traders) quotes: `["VOD"]`; `["*"]` means all but spreads
     symbols: Plain("list", symbols), REQUIRED, Restart;
-    /// seed of its random numbers
+    /// seed of the trader's random numbers
     seed: Plain("number", |_, it, value| limit(value).map(|read| it.seed = read)), "1", Restart;
-    /// its first best bid; by default the instrument's `reference`
+    /// the trader's first best bid; by default the instrument's `reference`
     price: Plain("decimal", |_, it, value| decimal(value).map(|read| it.price = Some(read))), "", Restart;
-    /// distance of its best bid from its best offer; by default two ticks
+    /// distance of the trader's best bid from the trader's best offer; by default two ticks
     spread: Plain("decimal", |_, it, value| decimal(value).map(|read| it.spread = Some(read))), "", Restart;
-    /// number of prices that it quotes on each side, a tick apart: 1 to 20
+    /// number of prices that the trader quotes on each side, a tick apart: 1 to 20
     levels: Plain("number", |_, it, value| limit(value).map(|read| it.levels = read)), "3", Restart;
     /// largest quantity of an order; by default a hundred lots
     size: Plain("decimal", |_, it, value| decimal(value).map(|read| it.size = Some(read))), "", Restart;
     /// steps a second, on average: 1 to 1000
     rate: Plain("number", |_, it, value| limit(value).map(|read| it.rate = read)), "2", Restart;
-    /// largest move of its prices in one step; by default one tick
+    /// largest move of the trader's prices in one step; by default one tick
     volatility: Plain("decimal", |_, it, value| decimal(value).map(|read| it.volatility = Some(read))), "", Restart;
-    /// percentage of the steps in which it trades
+    /// percentage of the steps in which the trader trades
     trades: Plain("number", |_, it, value| limit(value).map(|read| it.trades = read)), "30", Restart;
 };
 

@@ -216,7 +216,7 @@ fn misfit(
             Unfit::NotMultiple => {
                 format!("{value} is not a multiple of the {name} of {symbol}, {unit}")
             }
-            Unfit::Range => format!("{value} has too many digits for {symbol}"),
+            Unfit::Range => format!("{value} is too large for the {name} of {symbol}, {unit}"),
         })
     };
     unfit(quantity, instrument.lot, "lot").or_else(|| unfit(price, instrument.tick, "tick"))

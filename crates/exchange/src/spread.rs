@@ -6,9 +6,9 @@
 //!   MAR at 100.0, JUN at 2.0 + 100.0 = 102.0
 //! ```
 //!
-//! One leg trades at its last price, or without one at its reference price. The price of the other leg, whose ratio
-//! is 1, is computed from it. The second leg is the one that gets its last price, unless its ratio is 1 and the ratio
-//! of the first leg is not.
+//! One leg trades at its last price, or without a last price at its reference price. The price of the other leg,
+//! whose ratio is 1, is computed from it. Usually the second leg trades at its last price. Only if the ratio of the
+//! second leg is 1, and the ratio of the first leg is not 1, the first leg does.
 
 use fixwire_protocol::Decimal;
 

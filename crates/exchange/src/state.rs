@@ -175,7 +175,7 @@ impl Market {
         Ok(market)
     }
 
-    /// Adds what follows from the other parts of the state; `None` if the parts contradict each other.
+    /// Computes the parts of the state that are not stored; `None` if the stored parts contradict each other.
     fn complete(mut self, queued: Vec<QueuedOrder>) -> Option<Self> {
         for order in self.orders.iter() {
             self.members.get(order.member as usize)?;

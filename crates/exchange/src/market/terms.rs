@@ -94,7 +94,7 @@ fn misfit(unfit: Unfit, name: &str, tag: Tag, unit: &str, size: Decimal) -> Obje
     };
     let text = match unfit {
         Unfit::NotMultiple => format!("{name}({tag}) must be a multiple of the {unit}, {size}"),
-        Unfit::Range => format!("{name}({tag}) has too many digits"),
+        Unfit::Range => format!("{name}({tag}) is too large for the {unit}, {size}"),
     };
     (why, text)
 }

@@ -33,12 +33,17 @@ impl Market {
         let (id, place) = self
             .trade(exec_id)
             .ok_or("no trade with this ExecID is known: the query fills lists them")?;
-        let (order, instrument) = self.placed(id).ok_or("its order is no longer known")?;
+        let (order, instrument) = self
+            .placed(id)
+            .ok_or("the order of this trade is no longer known")?;
         if self.dialect(order.member) == Dialect::Tmp {
-            return Err("its member is a TMP line, and TMP has no report for this");
+            return Err(
+                "the order of this trade is of a TMP line, and TMP has no report for a bust or a \
+             correction",
+            );
         }
         if instrument.is_gone {
-            return Err("its instrument is no longer traded");
+            return Err("the instrument of this trade is no longer traded");
         }
         let Some(Correction { quantity, price }) = to else {
             return Ok(());
@@ -52,7 +57,10 @@ impl Market {
         let most = order.quantity.saturating_sub(others);
         match u64::try_from(lots) {
             Ok(lots) if (1..=most).contains(&lots) => Ok(()),
-            Ok(0) | Err(_) => Err("the quantity must be above 0: use bust"),
+            Ok(0) | Err(_) => Err(
+                "the quantity of a correction must be above 0; to cancel the trade, use \
+             bust",
+            ),
             Ok(_) => Err("the quantity is above what is left of the order"),
         }
     }

@@ -53,7 +53,7 @@ fn an_order_that_cannot_be_is_rejected_with_its_reason() {
             "44=10.50",
             "44=999999999999999999",
             "99",
-            "Price(44) has too many digits",
+            "Price(44) is too large for the tick, 0.01",
         ),
         (
             "|44=10.50",

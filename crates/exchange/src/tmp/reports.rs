@@ -46,7 +46,7 @@ pub(crate) fn execution(
     // A report about a request has the values of that request, whether the request has changed the order or not.
     let asked = said.cl_ord_id.and_then(TmpTicket::read);
     let ticket = match said.kind {
-        // With these, a script reports on the order itself, whatever changes it has accepted before.
+        // With these kinds, a script reports on the order itself, whatever changes the script has accepted before.
         Kind::New | Kind::Rejected => entered(order).unwrap_or(current),
         _ => asked.unwrap_or(current),
     };

@@ -52,8 +52,8 @@ impl MdReject {
     }
 }
 
-/// Reads a request. An inner error is answered with MarketDataRequestReject(Y); an outer error says why the message
-/// cannot be answered with it.
+/// Reads a request. An inner error is sent to the member in a MarketDataRequestReject(Y). An outer error says why the
+/// member cannot get this reject.
 pub(super) fn read(
     market: &Market,
     dialect: Dialect,
