@@ -1,4 +1,4 @@
-//! Both ends of a link: values that take frames and the time, and return what must be done.
+//! Both ends of a link, as values: they take frames and the time, and return actions for the caller.
 
 pub(crate) mod actions;
 pub(crate) mod client;

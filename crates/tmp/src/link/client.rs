@@ -186,8 +186,8 @@ impl LinkClient {
     ///
     /// # Errors
     ///
-    /// The link is not ready, the flow limit is reached, or the bytes are not a frame that a broker sends. Except
-    /// perhaps the frame, nothing was changed; the caller should queue the frame.
+    /// The link is not ready, the flow limit is reached, or the bytes are not a frame that a broker sends. The link
+    /// was not changed, but the bytes of the frame may be. The caller should queue the frame.
     pub fn send(
         &mut self,
         now: LinkNow,
@@ -483,8 +483,8 @@ fn kept_back(limit: u16) -> usize {
     }
 }
 
-/// Delivers a message from the exchange if its MsgSeqNum is the next one, or if it has none. Returns whether the last
-/// MsgSeqNum changed.
+/// Delivers a message from the exchange if its MsgSeqNum is the next one, or if the message has no MsgSeqNum. Returns
+/// whether the last MsgSeqNum changed.
 fn accept(
     numbers: &mut LinkNumbers,
     frame: &TmpFrame<'_>,

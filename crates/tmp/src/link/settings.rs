@@ -36,7 +36,8 @@ impl TmpPassword {
         Self(password)
     }
 
-    /// The proof for an append_no: the thousands digit and the hundreds digit of password times append_no.
+    /// The proof for an append_no: the thousands digit and the hundreds digit of the product of password and
+    /// append_no.
     #[must_use]
     pub const fn key_value(self, append_no: u16) -> KeyValue {
         let product = self.0 as u64 * append_no as u64;
