@@ -440,7 +440,7 @@ impl Table<'_> {
         Ok((tag, value))
     }
 
-    /// The tag of a field given by tag or name. At least one of both dictionaries must have the field.
+    /// The tag of a field given by tag or name. At least one of the two dictionaries must have the field.
     fn tag(&self, text: &str) -> Outcome<Tag> {
         let both = [self.from, self.to];
         let found = match text.parse() {

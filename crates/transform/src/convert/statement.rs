@@ -8,7 +8,7 @@ use super::level::{ConversionLevel, Levels, Tags};
 use crate::value_test::ValueTest;
 use crate::verb::{Piece, Verb};
 
-/// Conditions and an action; the levels where the statement applies refer to it.
+/// Conditions and an action. Each level where the statement applies has the index of the statement.
 #[derive(Clone, Debug)]
 pub struct Statement {
     /// The conditions: fields, each with the test of its value.

@@ -52,8 +52,8 @@ pub enum RuleOutcome<'a> {
         /// action then counts as failed.
         goes_on: &'a mut bool,
     },
-    /// The values remembered for the order that the message responds to are dropped; if the message responds to none,
-    /// those of the source's order with this ClOrdID(11), if it has one.
+    /// Remembered values are dropped: those of the order that the message responds to. If the message responds to no
+    /// order, the values of the source's order with this ClOrdID(11) are dropped, if the source has such an order.
     Forget(Option<&'a [u8]>),
     /// The source receives a reject.
     Reject {

@@ -179,7 +179,7 @@ impl Compiler<'_, '_, '_> {
             .iter()
             .find(|(_, one)| *one == ActionKind::AnswerStatus);
         if let Some((text, _)) = status {
-            // A condition with errors counts as one that may select the status request, so this is not checked.
+            // A condition with errors is not checked here: it may be the one that selects the status request.
             let asks = condition.is_none() && entry.when.is_some();
             let asks = asks || types.as_deref() == Some(&[STATUS_REQUEST.to_vec()]);
             self.status(text.offset(0), &sessions, asks);

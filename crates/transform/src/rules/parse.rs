@@ -42,7 +42,7 @@ impl Parser {
         })
     }
 
-    /// The next token. After the last token, [`Token::End`] again and again.
+    /// The next token. After the last token, this is always [`Token::End`].
     pub fn peek(&self) -> &Spot {
         &self.spots[self.next.min(self.spots.len() - 1)]
     }

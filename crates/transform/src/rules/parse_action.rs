@@ -22,7 +22,7 @@ const SESSION: &str = "the name of a session";
 const TABLE: &str = "table.column";
 const FORMATS: &str = "upper, lower, trim, pad left, pad right, cut or sha256";
 
-/// What an action does, as far as its words alone say.
+/// The kind of an action, as far as its words alone determine it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum ActionKind {
     /// Changes fields.
@@ -222,7 +222,7 @@ impl Compiler<'_, '_, '_> {
             return Err(Fault::new(at, RuleProblem::Unexpected { found, wanted }));
         }
         let Some(count) = count else {
-            // When the group is unknown, only this is reported, not the errors in the names of its fields.
+            // When the group is unknown, only that is reported. Errors in the names of its fields are dropped.
             self.errors.cut(mark);
             return Ok(None);
         };
