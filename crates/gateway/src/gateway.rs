@@ -92,7 +92,7 @@ pub struct Gateway {
     remarks: Vec<Remark>,
 }
 
-/// The state that carrying out the outcomes of rules needs.
+/// The state with which the outcomes of rules are carried out.
 struct Core {
     sessions: Vec<Session>,
     notes: Notes,
@@ -194,7 +194,7 @@ impl Gateway {
         self.core.conversions.find(from, to)
     }
 
-    /// The orders. Their session numbers are the gateway's own, not the engine's.
+    /// The order tracker. Its session numbers are the gateway's own, not the engine's.
     #[must_use]
     pub fn orders(&self) -> &OrderTracker {
         self.core.notes.orders()

@@ -60,8 +60,8 @@ pub enum GatewayEvent<'e> {
     Room {
         /// The limit's key in the file: `max_orders`, `max_held` or `max_remembered`.
         limit: &'static str,
-        /// The client that uses its share, or the client that uses most of the limit. `None` when this client is no
-        /// longer configured.
+        /// The client that has used 80 % of its share; for the whole limit, the client that uses most of it. `None`
+        /// when this client is no longer configured.
         client: Option<SessionId>,
         /// True: the client has used 80 % of its own share. False: all clients together have used 80 % of the limit.
         is_share: bool,
@@ -106,8 +106,8 @@ pub enum Trouble {
     NotWritten(BodyError),
     /// No rule handles the message.
     Unmatched,
-    /// Routing loop: the message came from the session to which the gateway had sent it, and where its request is
-    /// still open.
+    /// Routing loop: the gateway sent the message's request to the session from which the message came, and the
+    /// request is still open there.
     CameBack,
     /// Routing loop: a session sent back a message that the gateway had made for this session.
     OwnAnswer,
@@ -134,19 +134,19 @@ pub enum Trouble {
     DiskFull,
 }
 
-/// A limit that a message would exceed, with its value.
+/// The limit that a message would exceed, with its value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum GatewayLimit {
     /// `max_orders`: open orders of all clients.
     Orders(u64),
-    /// `max_orders`: the share that the message's client may have now, in ids.
+    /// Limit `max_orders`: the number of order ids that this message's client may use at present.
     OrdersOfClient(u64),
-    /// `max_held`: bytes of held messages of all clients.
+    /// Limit `max_held`: the number of bytes that the held messages of all clients together may use.
     Held(u64),
-    /// `max_held`: the share that the message's client may have now, in bytes.
+    /// Limit `max_held`: the number of bytes that the held messages of this message's client may use at present.
     HeldOfClient(u64),
-    /// `max_remembered`: bytes of the values to remember for the message's order.
+    /// Limit `max_remembered`: the number of bytes that the values remembered for one order may use.
     Remembered(u64),
 }
 

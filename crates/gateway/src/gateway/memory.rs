@@ -27,7 +27,7 @@ const DATA: usize = 103;
 const CELLS: usize = 32;
 /// Memory of a block and its pointer, in bytes.
 const BLOCK: u64 = (size_of::<[Cell; CELLS]>() + size_of::<Box<[Cell; CELLS]>>()) as u64;
-/// Bytes of the memory limit for each list head of the hash table.
+/// For this number of bytes of the memory limit, the hash table has one list head.
 const PER_HEAD: u64 = 256;
 /// Means: no cell.
 const NONE: u32 = 0;
@@ -168,9 +168,9 @@ impl Memory {
     }
 
     /// Remembers fields for an order, in addition to the fields that are remembered already. A field without a value
-    /// is dropped. When there is no room, the oldest orders of the client with the most bytes are dropped; but if
-    /// this client already has `own` bytes, its own oldest orders are dropped. An order that does not fit at all is
-    /// not remembered.
+    /// is dropped. When there is no room, the oldest orders of the client with the most bytes are dropped. But if the
+    /// order's own client already has `own` bytes, the oldest orders of that client are dropped. An order that does
+    /// not fit at all is not remembered.
     pub fn remember(&mut self, client: SessionId, own: Option<u64>, id: &[u8], fields: &[u8]) {
         let fits = self.fits(client, id, fields);
         self.insert(fits, client, own, id);

@@ -74,8 +74,8 @@ pub(super) struct Notes {
     pub(super) held_of_all: u64,
     /// An event about a limit that is not reported yet, with the limit's key in the file.
     pub(super) most: Option<(&'static str, Most)>,
-    /// The number of the last message that the gateway made itself. A note also sets it to the time of the note, if
-    /// that is greater.
+    /// The number of the last message that the gateway made itself. Each note sets this number to the time of the
+    /// note, if the time is greater.
     pub(super) last_answer: i64,
     /// Time of the change that the current note records.
     pub(super) now: Timestamp,

@@ -1,7 +1,8 @@
 //! `Options`: the tables `[gateway]`, `[target.SESSION]` and `[client.SESSION]` of the file.
 //!
-//! Each key is declared once, in the registry of its table. Reading, the list of known keys, the effect of a reload
-//! and the tables of the page are made from it (`UPDATE=1 cargo test -p fixwire-gateway --lib page` writes the page).
+//! Each key is declared once, in the registry of its table. The reader, the list of known keys, the effect of a
+//! reload and the tables of the reference page are made from this declaration
+//! (`UPDATE=1 cargo test -p fixwire-gateway --lib page` writes the page).
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -109,12 +109,18 @@ impl Notes {
         let sessions: Option<Vec<SavedSession<'_>>> = Wire::take(from);
         let sessions = sessions.filter(|all| all.len() <= MAX_SESSIONS);
         let sessions = sessions.ok_or_else(|| wrong("sessions"))?;
-        let mut orders = OrderTracker::take(from, config)
-            .map_err(|error| format!("orders in the gateway state: {error}"))?;
+        let mut orders = OrderTracker::take(from, config).map_err(|error| {
+            format!("the gateway state has orders that cannot be restored: {error}")
+        })?;
         for (number, session) in (0..).zip(&sessions) {
             let ids = session.orders_ids;
             let set = ids.map_or(Ok(()), |_| orders.set_venue(SessionId(number), ids));
-            set.map_err(|error| format!("ids in the gateway state: {error}"))?;
+            set.map_err(|error| {
+                format!(
+                    "the gateway state has a form of order ids for session number \
+             {number} that cannot be used: {error}"
+                )
+            })?;
         }
         let mut new = self.beside(orders);
         (new.last_answer, new.noted) = (last_answer, noted);

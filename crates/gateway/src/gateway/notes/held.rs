@@ -43,7 +43,7 @@ pub(in super::super) struct Holding<'h> {
     pub source: usize,
     pub dictionary: &'h Dictionary,
     pub target: usize,
-    /// Whether orders track the message: if so, it is the message that they accepted last.
+    /// Whether the order tracker tracks the message. If so, it is the message that the tracker accepted last.
     pub is_known: bool,
     /// The message, as received.
     pub message: &'h Message<'h>,

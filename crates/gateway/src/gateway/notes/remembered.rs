@@ -11,7 +11,7 @@ use super::Notes;
 use super::note::{GatewayNote, RememberedNote, SetupNote, put_values, values};
 use crate::orders::{OrderTracker, OrdersError, ReportAddressee};
 
-/// How the order is given for which values are remembered or recalled.
+/// How a caller names the order whose values are remembered or recalled.
 #[derive(Clone, Copy)]
 pub(in super::super) enum Order<'o> {
     /// The order that a venue's message answers.
