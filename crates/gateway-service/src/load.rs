@@ -41,8 +41,8 @@ pub struct LoadedGateway<G = Gateway> {
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`]: the settings that a gateway does not support; else the tables that cannot be read; else
-/// every error in the rules.
+/// [`LoadError::Content`] with the settings that a gateway does not support; if it supports all of them, with the
+/// tables that cannot be read; if all of these can be read, with every error in the rules.
 pub fn load(
     source: &Source,
     settings: &Settings,
@@ -142,8 +142,8 @@ pub(crate) fn names(settings: &Settings) -> Vec<String> {
 }
 
 impl LoadedGateway {
-    /// Warnings about settings of the file that are probably mistakes, each with its position: `gateway.toml:12: ...`.
-    /// [`Gateway::remarks`] also has notes.
+    /// Warnings about settings of the file that are probably mistakes, each with its position:
+    /// `gateway.toml:12: ...`. [`Gateway::remarks`] also has remarks that are not warnings.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let remarks = self.gateway.remarks().iter();
         let warnings = remarks.filter(|remark| remark.is_warning);
