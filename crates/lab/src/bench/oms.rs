@@ -438,7 +438,7 @@ fn row(wait: BatchWait, run: &RigRun, stamps: &[Stamp], count: usize) -> Result<
     let reports: Vec<&Stamp> = stamps.iter().filter(is_report).collect();
     if requests.len() != count || reports.len() != count {
         return Err(Error::Session(format!(
-            "{} requests and {} reports of {count} have stamps",
+            "{} of {count} requests and {} of {count} reports have stamps",
             requests.len(),
             reports.len()
         )));

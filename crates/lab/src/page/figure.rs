@@ -13,7 +13,7 @@ pub(super) struct PageCurve {
     pub(super) time: &'static str,
     /// Display name of the curve.
     pub(super) name: String,
-    /// CSS classes of the curve: colour, dashes, and the box that hides it.
+    /// CSS classes of the curve, for the attribute `class`: colour, dashes, and the check box that hides the curve.
     pub(super) class: String,
     /// Points of the curve.
     pub(super) parts: Vec<Vec<(f64, f64)>>,

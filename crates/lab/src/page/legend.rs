@@ -72,13 +72,13 @@ impl Legend {
         }
     }
 
-    /// Classes of a subject's curves.
+    /// The CSS classes of a subject's curves, for the attribute `class`.
     pub(super) fn class(&self, subject: &str) -> String {
         let place = self.measured.iter().position(|name| name == subject);
         format!("k{}", place.unwrap_or(0))
     }
 
-    /// Classes of a published curve.
+    /// The CSS classes of a published curve, for the attribute `class`.
     pub(super) fn published_class(&self, name: &str) -> String {
         let place = self.published.iter().position(|other| *other == name);
         format!("published p{}", place.unwrap_or(0))

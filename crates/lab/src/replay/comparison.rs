@@ -56,7 +56,7 @@ pub enum DifferenceKind {
     MoreAnswers,
     /// An answer has a different MsgType(35).
     MsgType,
-    /// An answer has a different value in this field, or only one of both answers has the field.
+    /// An answer has a different value in this field, or only one of the two answers has the field.
     Field(Tag),
 }
 

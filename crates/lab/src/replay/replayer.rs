@@ -17,9 +17,9 @@ use super::{ReplayConfig, ReplayPace, ReplayParts};
 
 /// Maximum number of messages in a turn.
 const PER_TURN: usize = 64;
-/// Maximum number of orders without an answer in a flood. When nothing is received for this duration, the replay
-/// continues anyway.
+/// Maximum number of orders without an answer in a flood.
 const WINDOW: u64 = 256;
+/// When nothing is received for this duration, the replay continues anyway.
 const SILENCE: Duration = Duration::from_secs(1);
 /// Interval at which the replayer checks whether the log has delivered messages.
 const LOOK: Nanos = Nanos(1_000_000);

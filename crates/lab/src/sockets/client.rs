@@ -1,7 +1,7 @@
 //! Orders over bare sockets, timed from just before the write to just after the read.
 //!
 //! The same loop serves the floor and a FIX session. They differ in the bytes of an order and in how an answer is
-//! recognised. In both the next order is ready before it is due.
+//! recognised. In both cases the next order is ready before it is due.
 
 use std::io;
 

@@ -24,7 +24,7 @@ struct Wire {
     is_news: bool,
     /// Number of complete FIX messages that the engine wrote.
     messages: usize,
-    /// Bytes that the engine wrote, where somebody reads them.
+    /// Bytes that the engine wrote; `None` when no one reads them.
     kept: Option<Vec<u8>>,
     /// Whether this is the connection of a TMP link.
     is_link: bool,
