@@ -55,9 +55,10 @@ pub const EXAMPLES: &str = "Examples:
 A scope is firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME. `fixwire run oms.toml` runs
 an OMS (docs/reference/oms.md).";
 
-/// An OMS, and the time of the state that is asked for.
+/// An OMS, and the time whose state is queried.
 #[derive(Args, Debug)]
-// See `Ask`: with it `Option<StateAsk>` is there when only the file is given.
+// This attribute is needed for the same reason as at `Ask`: without it, `Option<StateAsk>` would be `None` when only
+// the file is given.
 #[group(args = ["engine"])]
 pub struct StateAsk {
     #[command(flatten)]

@@ -308,7 +308,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     let how = &args.how;
     if args.app.is_some() {
         let file = how.file.display();
-        let why = "the file has tables of an OMS and runs as one: remove --app";
+        let why = "the file has tables of an OMS and runs as an OMS: remove --app";
         return Err(Failure::Text(format!("{file}: {why}")));
     }
     let config = how.config(&begun.settings)?;
@@ -479,8 +479,9 @@ pub fn guard(core_dumps: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The acceptance scripts of QuickFIX (C++) expect DefaultApplVerID(1137) in a BusinessMessageReject(j). No dictionary
-/// allows the field in that message, so it is written only in tests with these scripts.
+/// Makes the sessions write DefaultApplVerID(1137) in a BusinessMessageReject(j), as the acceptance scripts of
+/// QuickFIX (C++) expect. No dictionary allows the field in that message, so it is written only in tests with these
+/// scripts.
 fn expect_as_the_scripts(settings: &Settings, config: &mut EngineConfig) {
     for to in &mut config.sessions {
         let from = settings.sessions.iter().find(|from| from.name() == to.name);

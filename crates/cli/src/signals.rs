@@ -57,7 +57,7 @@ impl Obey for Passwords {
                 let file = file.display();
                 tell(
                     "error",
-                    &format!("{file}: {error}; the users stay as they were"),
+                    &format!("{file}: {error}; the users and passwords are not changed"),
                 );
             }
         }

@@ -16,7 +16,7 @@ use fixwire_protocol::{Application, Now, Timestamp};
 use crate::failure::Failure;
 use crate::print::Printer;
 
-/// The startup line: application, sessions and message store.
+/// The startup line, with application, sessions and message store.
 pub fn start_line(
     file: &Path,
     application: &str,

@@ -67,7 +67,7 @@ impl Venue {
 /// The state of an order in an ExecutionReport.
 struct Report<'a> {
     order_id: u64,
-    /// The values of the order, which the request need not have; `None` for an unknown order.
+    /// The values of the order. The request does not always have them. `None` for an unknown order.
     order: Option<&'a EchoOrder>,
     orig_cl_ord_id: Option<&'a [u8]>,
     what: What,

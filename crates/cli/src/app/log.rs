@@ -20,7 +20,7 @@ pub struct MessageLog {
 pub struct Named {
     /// Name of the session.
     pub name: String,
-    /// The dictionary that names the session's message types.
+    /// The dictionary with the names of the session's message types.
     pub dictionary: Option<Arc<Dictionary>>,
 }
 

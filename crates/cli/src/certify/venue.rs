@@ -24,7 +24,7 @@ impl VenueSettings {
     /// The session or link that the plan or the command line names.
     pub fn of(args: &CertifyArgs, plan: &CertificationPlan) -> Result<Self, Failure> {
         let file = settings_file(args, plan)?;
-        // The plan's session name is a name in the plan's own settings file.
+        // The plan names a session of its own settings file. With `--settings`, that name does not count.
         let of_plan = plan.session.as_ref().filter(|_| args.settings.is_none());
         let name = args.session.as_ref().or(of_plan).map(String::as_str);
         let source = Source::read(&file)?;

@@ -24,7 +24,7 @@ pub fn printed() -> Result<impl FnMut(&Notice<'_>) + Send + 'static, Failure> {
     })
 }
 
-/// The counters as one text to be printed, so that no line of it is dropped.
+/// The counters as one text. The printer queues a text completely or drops it completely, so no single line is lost.
 pub fn shown(counts: &str) -> String {
     let lines = counts.lines();
     let lines = lines.map(|line| format!("counts: {}", Escaped(line.as_bytes())));

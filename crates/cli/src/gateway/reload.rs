@@ -73,8 +73,8 @@ pub fn run(args: &ReloadArgs) -> Result<ExitCode, Failure> {
         ),
         Err(ClientError::HungUp) => "the gateway stopped before it responded".to_owned(),
         Err(ClientError::Timeout) => format!(
-            "no response within {} s: the gateway may still reload, and then reports it on its \
-             standard error",
+            "no response within {} s: the gateway may still be reloading, and then prints the result on \
+            its standard error",
             args.timeout
         ),
         Err(ClientError::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => format!(

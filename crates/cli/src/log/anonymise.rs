@@ -83,7 +83,7 @@ fn key(args: &AnonymiseArgs) -> Result<Vec<u8>, Failure> {
     if (key.len() as u64) < KEY[0] {
         let path = path.display();
         let why = format!(
-            "{path}: a key has at least {} bytes, this has {}",
+            "{path}: a key has at least {} bytes, but this key has {}",
             KEY[0],
             key.len()
         );

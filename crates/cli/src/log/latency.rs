@@ -344,7 +344,7 @@ fn notes(found: &LogLatency) -> String {
     let same = sum(|counts| counts.same_turn);
     if same > 0 {
         text += &format!(
-            "{} pairs are in the same turn: one record of a journal, which has one time. ",
+            "{} pairs have no interval: both messages are in one record of a journal, which has one time. ",
             thousands(same)
         );
     }

@@ -137,7 +137,7 @@ impl NotWritten {
         }
     }
 
-    /// Prints the number of further messages that were not written; returns true when all messages were written.
+    /// Prints how many further messages were not written; returns true when all messages were written.
     pub fn tell(&self) -> bool {
         if self.count > Self::NAMED {
             let more = self.count - Self::NAMED;

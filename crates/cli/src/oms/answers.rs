@@ -16,7 +16,8 @@ use super::stamps::NOTHING;
 use crate::failure::{self, Failure};
 use crate::session::{EngineFlags, if_running, running, store};
 
-/// Maximum size of the rows of one load, or of one order, in bytes. They are one request at the control socket.
+/// Maximum size of the rows of one load, or of one order, in bytes. These rows are sent to the control socket in one
+/// request.
 pub(super) const MOST_BYTES: usize = 60_000;
 
 /// The OMS to query.
@@ -78,7 +79,8 @@ pub(super) fn answer(at: &EngineFlags, asked: Asked) -> Result<String, Failure> 
 ///
 /// # Errors
 ///
-/// The OMS runs and this user may not read its orders; or there is no journal; or another build wrote the journal.
+/// An OMS is running and this user may not read its orders, or there is no journal, or another build wrote the
+/// journal.
 pub(super) fn readable_journal(ask: &Ask) -> Result<PathBuf, Failure> {
     let store = store(&ask.at)?;
     // While the OMS runs, only operators with the right may read orders.
@@ -99,8 +101,8 @@ pub(super) fn readable_journal(ask: &Ask) -> Result<PathBuf, Failure> {
 /// Maximum number of attempts to read a journal whose segments an engine removes.
 const ATTEMPTS: u32 = 5;
 
-/// Reads a journal, which an engine may be writing. When `attempt` returns `None`, because segments were removed before
-/// they were read, the journal is read again from where it begins then.
+/// Reads a journal, which an engine may be writing. `attempt` returns `None` when segments were removed before they
+/// were read. The journal is then read again, from its new beginning.
 ///
 /// # Errors
 ///

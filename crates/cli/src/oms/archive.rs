@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 pub struct JournalArchive {
     jobs: Sender<Job>,
     news: Receiver<(u64, ArchiveNews)>,
-    /// Number of the last request; the next field says whether it has ended.
+    /// Number of the last request. The field `over` says whether this request has ended.
     job: u64,
     over: Arc<AtomicBool>,
 }
@@ -102,7 +102,7 @@ impl ReportArchive for JournalArchive {
     }
 }
 
-/// Why a request is not read to its end.
+/// Why the thread stops before the end of a request.
 enum Stop {
     /// The request was cancelled.
     Over,
@@ -116,7 +116,7 @@ impl From<JournalError> for Stop {
     }
 }
 
-/// Where reading begins: a state, and the notes after it.
+/// Where the thread begins to read: a state, and the notes after that state.
 struct Start {
     state: OmsState,
     notes: Notes,
@@ -181,7 +181,7 @@ impl Reader {
         }
     }
 
-    /// The newest state that has no event from `first` on; without such a state, the empty state.
+    /// The newest state without an event from number `first` on. If the journal has no such state, the empty state.
     fn open(&self, first: u64) -> Result<Start, Stop> {
         let mut state = OmsState::default();
         let found = journal::state_before(&self.journal, state.form().0, first)?;
@@ -203,7 +203,7 @@ impl Reader {
         })
     }
 
-    /// The first event number before which the state is known, when no checkpoint is old enough.
+    /// The number of the oldest event that can be read: 1, or the event after the oldest checkpoint.
     fn oldest(&self) -> Result<u64, Stop> {
         let mut tail = Tail::new(&self.journal, JournalPosition::START);
         let mut notes = Notes::default();
@@ -271,7 +271,8 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Finds notes from a position on. The name of their session may come after that position.
+    /// Finds notes from a position on, by the id of their session. The record with the session's name may be
+    /// elsewhere.
     pub(super) fn of_session(session: JournalId) -> Self {
         Self {
             session: Some(session),

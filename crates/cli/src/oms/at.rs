@@ -81,7 +81,7 @@ impl MomentArg {
         let at = Timestamp(midnight.saturating_add(self.since));
         match at > now {
             true => Err(Failure::Text(format!(
-                "{flag} {} (UTC) is in the future: it is {}",
+                "{flag} {} (UTC) is in the future: the present time is {}",
                 self.text,
                 moment(now)
             ))),
@@ -152,7 +152,7 @@ pub(super) fn known_from(store: &Path) -> Result<Option<Timestamp>, Failure> {
     match Start::find(store, Timestamp(i64::MIN))? {
         Found::KnownFrom(Some(from)) => Ok(Some(from)),
         Found::KnownFrom(None) => Err(Failure::Text(format!(
-            "the journal {} has no state from before its messages (JournalKeep)",
+            "the journal {} no longer has its first messages (JournalKeep), and has no checkpoint",
             store.display()
         ))),
         Found::Start(_) => Ok(None),
@@ -187,7 +187,7 @@ pub(super) fn day_began(store: &Path) -> Result<Option<Timestamp>, Failure> {
     })
 }
 
-/// What a journal has for the state at a time.
+/// What the journal knows about the state at a time.
 enum Found {
     Start(Box<Start>),
     /// Only later states are known, from this time on; `None` if no state is known.

@@ -22,11 +22,11 @@ mod progress;
 #[cfg(feature = "postgresql")]
 mod rows;
 
-/// Where the rows go; `None` when the OMS writes none.
+/// Where the OMS writes its rows; `None` when the settings name no database.
 ///
 /// # Errors
 ///
-/// The file with the password, and why it cannot be used.
+/// The file with the password cannot be read, or is empty.
 fn row_settings(settings: &Path, rules: &RiskRules) -> Result<Option<RowSettings>, String> {
     let Some(database) = &rules.database else {
         return Ok(None);
@@ -49,12 +49,12 @@ fn row_settings(settings: &Path, rules: &RiskRules) -> Result<Option<RowSettings
     }))
 }
 
-/// Checks that rows can be written into the database; connects to nothing.
+/// Checks the settings of the database. Does not connect to the database.
 ///
 /// # Errors
 ///
-/// No journal is kept, the address, its prefix or the file with its password cannot be used, or this build has no
-/// databases.
+/// The journal is only in memory, the address, the prefix or the password file cannot be used, or this build does not
+/// support databases.
 pub fn check(
     source: &Source,
     settings: &Settings,
@@ -68,7 +68,8 @@ pub fn check(
         let problem = Diagnostic::new(place, what, hint);
         Err(found(source, settings, &[problem]))
     };
-    // The line may have a password: then mistakes are shown at the head of its table.
+    // The address may have a password. An error in such an address is shown at the head of the table `[oms]`, not at
+    // the line with the password.
     let place = match database.address.matches(['@', '=']).count() {
         0 => database.place,
         _ => source.text.find("[oms]").unwrap_or_default(),

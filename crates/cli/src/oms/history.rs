@@ -35,8 +35,8 @@ pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The events of an order as a table, if the journal has any; the outer `None` when segments were removed before they
-/// were read.
+/// The events of an order as a table. The inner `None`: the journal has no event of this order. The outer `None`:
+/// segments were removed before they were read.
 fn history(store: &Path, number: u64) -> Result<Option<Option<String>>, Failure> {
     // Segments that are removed from now on are read.
     let held = HeldSegments::open(store).map_err(unreadable)?;
@@ -110,7 +110,8 @@ impl LeftNotes {
         })
     }
 
-    /// Whether this note is used. It is if it is not yet in the state `before`, and no note before it is missing.
+    /// Whether this note is used. A note is used if the state `before` does not include it yet, and no note before it
+    /// is missing.
     pub(super) fn is_next(&mut self, number: u64) -> bool {
         let next = *self.next.get_or_insert_with(|| {
             let oldest = self.oldest.take().filter(|_| number > 1);
@@ -185,7 +186,7 @@ pub(super) fn read_notes<T>(
         }
         if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
             return Err(Failure::Text(format!(
-                "what is behind this damage would be missing: {damage}"
+                "the journal has a damage, and what was written after the damage cannot be read: {damage}"
             )));
         }
         if read.segments == 0 {

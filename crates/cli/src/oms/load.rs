@@ -22,7 +22,7 @@ use crate::teller::now;
 ///
 /// # Errors
 ///
-/// Settings that an OMS does not support; without such settings, every error in the OMS's tables and files.
+/// Settings that an OMS does not support. If all are supported, every error in the tables and files of the OMS.
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
     let (mut rules, sessions, lines) = parts(source, settings)?;
     rules.build = build();

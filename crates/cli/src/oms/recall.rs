@@ -1,5 +1,5 @@
-//! Commands for orders that have left the memory of the OMS: the order is read from the journal, and the OMS takes it
-//! into memory again before the command is repeated.
+//! Commands for orders that are no longer in the memory of the OMS. The order is read from the journal, the OMS takes
+//! it into memory again, and then the command is repeated.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::history::read_notes;
 use crate::failure::Failure;
 use crate::session::EngineFlags;
 
-/// Maximum number of times that one order is brought back: between two commands, it may leave memory again.
+/// Maximum number of times that one order is brought back. Between two commands, the order may leave memory again.
 const ATTEMPTS: usize = 3;
 
 /// Orders that were brought back for a command.
@@ -23,8 +23,8 @@ pub(super) struct Recalled {
 }
 
 impl Recalled {
-    /// Brings the orders back that answers of the OMS name as not in memory. Returns whether the command may succeed
-    /// now: at least one order is in memory again.
+    /// Brings orders back into memory. `answers` are answers of the OMS that name orders not in memory. Returns true
+    /// if at least one order is in memory again, so the command may succeed now.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Recalled {
         let mut is_any = false;
         for wanted in &wanted {
             let refused = match found.command(wanted) {
-                // It is unknown, or the journal begins after it has left memory.
+                // The OMS has never had this order, or the journal begins after the order has left memory.
                 Ok(None) => "the journal does not have it either (JournalKeep)".to_owned(),
                 Err(text) => text,
                 Ok(Some(command)) if command.len() > MOST_BYTES => format!(
@@ -77,7 +77,7 @@ impl Recalled {
                         is_any = true;
                         continue;
                     }
-                    // Its parent has left memory too.
+                    // The order's parent is not in memory either.
                     Err(Failure::Text(text)) if LeftMemory::of_answer(&text).is_some() => {
                         if self.bring(at, why, [text.as_str()])? {
                             is_any = true;
@@ -110,7 +110,8 @@ impl Recalled {
     }
 }
 
-/// Gives a command; when it names an order that has left memory, brings the order back and gives the command again.
+/// Gives a command. If the answer names an order that is not in memory, brings that order back and gives the command
+/// again.
 pub(super) fn with_recall<T>(
     at: &EngineFlags,
     why: &str,

@@ -36,7 +36,7 @@ impl Rows<'_> {
             let told = with_recall(at, why, || command(at, format!("{verb}{words}"), why));
             told.map_err(|failure| match failure {
                 Failure::Text(text) => Failure::Text(format!(
-                    "{name}:{line}: {text}; the rows before it are {done}"
+                    "{name}:{line}: {text}; the rows before this row are {done}"
                 )),
                 other => other,
             })?;
@@ -57,7 +57,7 @@ impl Rows<'_> {
             let check = format!("{} {}", self.check, all.join(";"));
             let found = match self.file.mistakes.is_empty() {
                 true => checked(at, why, &check)?,
-                // Nothing is sent, so no order comes back into memory either.
+                // Nothing will be sent, so orders that are not in memory are not brought back either.
                 false => answer(at, question(&check))?,
             };
             wrong.extend(found.lines().filter_map(|line| {

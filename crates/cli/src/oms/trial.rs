@@ -96,9 +96,9 @@ pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
 /// The result of a trial.
 pub(super) struct Tried {
     result: TrialResult,
-    /// Whether the whole record could be read, except the beginning of a journal that `JournalKeep` removed.
+    /// Whether the record was read completely. A beginning that `JournalKeep` removed from a journal does not count.
     pub is_whole: bool,
-    /// Whether `JournalKeep` had removed the beginning of a journal of which no part was asked for.
+    /// Whether the whole journal was asked for, and `JournalKeep` had removed its beginning.
     is_shortened: bool,
 }
 
@@ -119,7 +119,7 @@ impl Tried {
         until_whole(|| Self::attempt(settings, (&source, &read), record, from))
     }
 
-    /// Plays the record once; `None` when segments of its journal were removed before they were read.
+    /// Plays the record once; `None` when segments of the record's journal were removed before they were read.
     fn attempt(
         settings: &Path,
         (source, read): (&Source, &Settings),
@@ -210,8 +210,8 @@ impl JournalBeginning {
 }
 
 impl Beginning {
-    /// If the journal no longer begins with the first event, messages are played from its first checkpoint on. `None`
-    /// when the journal begins later now.
+    /// If the journal no longer has its first event, messages are played from the journal's first checkpoint on.
+    /// `None` when the journal begins later now.
     fn of(record: &[PathBuf], from: Option<Timestamp>) -> Result<Option<Self>, Failure> {
         let without_state = |from| Self {
             from,
@@ -277,19 +277,19 @@ struct Playing {
     decoder: Decoder,
     /// Only messages after this time are played; `None` for all messages.
     from: Option<Timestamp>,
-    /// Whether the part after that time was asked for.
+    /// Whether only a part of the record, after a time, was asked for.
     is_part: bool,
     /// Number of messages that belong to no session.
     unknown: u64,
     /// Number of messages without a time: neither the record nor SendingTime(52) has one.
     untimed: u64,
-    /// Whether the beginning of a journal was removed, and no part was asked for.
+    /// Whether the whole record was asked for, but the beginning of its journal was removed.
     is_shortened: bool,
 }
 
 impl Playing {
-    /// Plays all messages of the record, merged by time; returns false when a part could not be read, and `None` when the
-    /// journal begins later now.
+    /// Plays all messages of the record, merged by time. Returns false when a part of the record could not be read.
+    /// Returns `None` when `JournalKeep` has removed the beginning of the journal since the start.
     fn read(
         &mut self,
         paths: &[PathBuf],
@@ -302,7 +302,7 @@ impl Playing {
         let mut reader = LogReader::open(paths, options).map_err(Failure::Text)?;
         let mut unchecked = known;
         while let LogStep::Message(entry) = reader.next_step() {
-            // The first segment is open now, so it is read even when it is removed.
+            // The first segment is open now, so it is read even if it is removed from the folder.
             if let Some(known) = unchecked.take()
                 && !known.stays()?
             {
@@ -319,7 +319,7 @@ impl Playing {
             }
         }
         let mut left_out = reader.take_left_out();
-        // The state at `from` stands for a removed beginning.
+        // A removed beginning is not reported as an error, because the trial starts with the state at `from`.
         left_out.retain(|what| {
             let is_replaced = what.is_removed_beginning && known.is_some();
             if is_replaced && !self.is_part {
@@ -331,7 +331,8 @@ impl Playing {
         Ok(Some(tell_left_out(&left_out)))
     }
 
-    /// Whether a message is one of a line that the trial ignores, which needs no decoding.
+    /// Whether the trial ignores a message because of its session and MsgType(35). The message is not decoded for
+    /// that.
     fn is_ignored(&self, message: &[u8]) -> bool {
         holds_for_sender(&self.sessions, message, |session, msg_type| {
             self.trial.ignores(session, msg_type)
@@ -450,7 +451,8 @@ fn as_text(result: &TrialResult) -> String {
     if result.lost.fills > 0 {
         let (fills, orders) = (result.lost.fills, result.lost.orders);
         text += &format!(
-            "\n{fills} fills of {orders} orders are lost: orders or replaces are rejected, or orders have ended, now\n"
+            "\n{fills} fills of {orders} orders are lost, because orders or replaces are rejected now, or \
+            orders have ended\n"
         );
     }
     if !result.left_out.is_empty() {

@@ -59,8 +59,8 @@ fn find_now(patience: Duration, target: &Target) -> Result<Option<Found>, Failur
         Some(Err(ClientError::Io(error))) if error.kind() == io::ErrorKind::PermissionDenied => {
             let socket = shown(socket);
             let why = format!(
-                "permission denied for the engine at {socket}: run this as its user, or as a \
-                 member of its ControlGroup"
+                "permission denied for the engine at {socket}: run this as the user of the engine, or as \
+                a member of its ControlGroup"
             );
             return Err(Failure::Text(why));
         }

@@ -554,12 +554,12 @@ fn tables_of_another_version_or_store_are_refused_by_name_and_get_no_row() {
         (
             "event = event + 1000",
             "event = event - 1000",
-            "and the journal ends with event ",
+            "but the journal ends with event ",
         ),
         (
             "event_hash = reverse(event_hash)",
             "event_hash = reverse(event_hash)",
-            " in the journal is another one than the database has the rows of",
+            " that the database has rows of",
         ),
         (
             "event_hash = 'x' || event_hash",

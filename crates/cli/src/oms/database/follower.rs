@@ -25,17 +25,17 @@ use super::{row_settings, rows};
 use crate::failure::Failure;
 use crate::teller::now;
 
-/// How often it looks for new events.
+/// Time between two searches of the journal for new events.
 const LOOK: Duration = Duration::from_millis(100);
-/// Pause after a failure, as that of logs; each further failure doubles it.
+/// The first pause after a failure. Each further failure doubles the pause.
 const AGAIN: Duration = Duration::from_millis(250);
-/// The longest of these pauses.
+/// The longest pause after a failure.
 const AGAIN_AT_MOST: Duration = Duration::from_secs(30);
-/// How old the last written event may be before the database is slow, in nanoseconds.
+/// The age of the last written event, in nanoseconds, at which the database counts as slow.
 const LATE: i64 = 60_000_000_000;
 /// Time limit for the last rows when the engine stops. The rest follows after the next start.
 const ENDING: Duration = Duration::from_secs(5);
-/// The folder in that of the journal with the name of the store, and the states before days.
+/// The folder, inside the folder of the journal, with the name of the store and the states before trading days.
 const FOLDER: &str = "oms-database";
 
 /// Which rows the thread writes, and where.
@@ -46,11 +46,11 @@ pub struct DatabasePlan {
 }
 
 impl DatabasePlan {
-    /// The plan of a settings file; `None` when its OMS writes no rows.
+    /// The plan of a settings file; `None` when the settings name no database.
     ///
     /// # Errors
     ///
-    /// The file with the password.
+    /// The file with the password cannot be read, or is empty.
     pub fn of(settings: &Path, rules: &RiskRules, journal: &Path) -> Result<Option<Self>, Failure> {
         let rows = row_settings(settings, rules).map_err(Failure::Text)?;
         Ok(rows.map(|rows| Self {
@@ -60,7 +60,8 @@ impl DatabasePlan {
     }
 }
 
-/// The thread that writes the rows. When this is dropped, it writes those of the last events and ends.
+/// The thread that writes the rows. When this value is dropped, the thread writes the rows of the last events and
+/// ends.
 #[derive(Debug)]
 pub struct DatabaseThread {
     ends: Arc<AtomicBool>,
@@ -70,11 +71,11 @@ pub struct DatabaseThread {
 }
 
 impl DatabaseThread {
-    /// Starts the thread; its events go to the listener. A database that does not answer is no error.
+    /// Starts the thread. The listener gets the thread's events. Also succeeds when the database does not answer.
     ///
     /// # Errors
     ///
-    /// The address of the database, or the thread cannot be started.
+    /// The address of the database is invalid, or the thread cannot be started.
     pub fn start(plan: DatabasePlan, listener: OmsListener) -> Result<Self, Failure> {
         let database = RowDatabase::new(&plan.rows, rows::VERSION, rows::tables());
         let database = database.map_err(|error| Failure::Text(error.to_string()))?;
@@ -112,7 +113,8 @@ impl Drop for DatabaseThread {
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
             if self.ended.recv_timeout(ENDING) == Err(RecvTimeoutError::Timeout) {
-                // The database blocks it, or it has much to write. A change is carried out as a whole or not at all.
+                // The database does not answer, or many rows are left. The thread is not waited for. A change is
+                // carried out completely or not at all.
                 return;
             }
             // A panicking thread has already reported it.
@@ -127,7 +129,7 @@ pub(super) enum Fault {
     Failed(String),
     /// The rows in the database do not belong to this journal or version.
     Refused(String),
-    /// The journal is read again: a trading day was taken back.
+    /// The journal is read again, because a trading day was taken back.
     Again,
 }
 
@@ -163,13 +165,13 @@ struct Follower {
     /// The folder with our files.
     folder: PathBuf,
     database: RowDatabase,
-    /// The name of the journal in the database, once it is read.
+    /// The name of the journal in the database; `None` before the name was read.
     store: Option<String>,
     found: FoundDays,
     progress: Option<Progress>,
     /// Whether the position in the database is known.
     is_open: bool,
-    /// The faults that were reported since the rows were complete.
+    /// The failures that were reported since the last time that all rows were in the database.
     reported: BTreeSet<String>,
     is_behind: bool,
     listener: OmsListener,
@@ -206,7 +208,7 @@ impl Follower {
         }
     }
 
-    /// Writes the rows of new events; returns whether more may follow at once.
+    /// Writes the rows of new events. Returns whether there may be more rows to write now.
     fn round(&mut self) -> Result<bool, Fault> {
         if let Err(failure) = self.found.read(&self.journal, &|| true) {
             // The next attempt reads the journal from its beginning.
@@ -221,7 +223,7 @@ impl Follower {
         let Some(progress) = &mut self.progress else {
             return Err(Fault::Again);
         };
-        // After a change that had failed, more rows follow.
+        // If the last change failed, the same change is written first. Then there are more rows to write.
         let mut is_full = true;
         if progress.sent.is_none() {
             is_full = match progress.read(&self.journal, &self.folder, &mut self.found) {
@@ -260,7 +262,8 @@ impl Follower {
         Ok(store)
     }
 
-    /// Connects, and begins to read after the position in the database unless that is where the last change left it.
+    /// Connects to the database. Begins to read the journal after the position in the database, unless the rows that
+    /// were read continue exactly there.
     fn open(&mut self, store: &str) -> Result<(), Fault> {
         let position = self.database.open(store)?;
         let goes_on = match &mut self.progress {
@@ -281,7 +284,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Begins to read after a position of the database.
+    /// Begins to read the journal after a position of the database. If the day of that position was taken back, its
+    /// rows are removed first.
     fn begin(&mut self, store: &str, position: Option<RowPosition>) -> Result<Progress, Fault> {
         let Some(at) = position else {
             let start = self.first_state()?;
@@ -290,9 +294,9 @@ impl Follower {
         let last = self.found.days.last();
         if at.event > last {
             return Err(Fault::Refused(format!(
-                "it has the rows of events up to {} of store {store}, and the journal ends with event {last}: restore \
-                 the journal; if it is a new one, remove the folder {}, and if it has lost its end, also the rows of \
-                 this store",
+                "the database has rows of events up to {} of store {store}, but the journal ends with \
+                event {last}: restore the journal; if the journal is new, remove the folder {}; if \
+                the journal has lost its end, remove this folder and also the rows of this store",
                 at.event,
                 self.folder.display()
             )));
@@ -338,12 +342,14 @@ impl Follower {
     fn oldest(&self) -> Result<(OmsState, u64), Fault> {
         let oldest = source::oldest(&self.journal)?;
         oldest.ok_or_else(|| {
-            let why = "the first events were removed from the journal, and it has no checkpoint";
+            let why =
+                "the first events were removed from the journal, and the journal has no checkpoint";
             Fault::Failed(why.to_owned())
         })
     }
 
-    /// The state with which the events after a position are read: that before the day of the position, if it is known.
+    /// The state from which the events after a position are read. If it is known, this is the state before the day of
+    /// the position.
     fn state_for(&mut self, at: RowPosition) -> Result<ReadStart, Fault> {
         let first = at.day.map_or(at.event + 1, |day| day.first);
         if let Some(state) = self.state_before(at.day, first)? {
@@ -368,7 +374,7 @@ impl Follower {
         Ok(ReadStart { state, note, day })
     }
 
-    /// The state before a note: the kept one of a day, or one that the journal still has.
+    /// The state before a note: the kept state of the day, or else a state of the journal.
     fn state_before(&self, day: Option<RowDay>, first: u64) -> Result<Option<OmsState>, Fault> {
         let has_notes = self.found.first.is_some_and(|oldest| oldest <= first);
         let kept = day.and_then(|day| begin::read(&self.folder, day.date, first));
@@ -379,25 +385,26 @@ impl Follower {
         }
     }
 
-    /// Whether the journal has this day, as the database has it: an operator may have taken it back.
+    /// Whether the day of the database is still in the journal. An operator may have taken the day back.
     fn has_day(&self, day: RowDay) -> bool {
         let notes = self.found.days.notes_of(day.date);
         let has = notes.is_some_and(|notes| notes.contains(&day.first));
         has || self.found.first.is_some_and(|oldest| day.first < oldest)
     }
 
-    /// Removes the rows of a day that was taken back, and those of the day that goes on: they are written again.
+    /// Removes the rows of a day that was taken back, and the rows of the day before it, which continues. The rows of
+    /// that day are written again.
     fn go_back(&mut self, store: &str, at: RowPosition, day: RowDay) -> Result<RowPosition, Fault> {
         let refused = |why: &str| {
             let day = shown(day.date);
             Fault::Refused(format!(
-                "trading day {day} was taken back, and its rows stay: {why}; remove the rows of store {store}, or \
-                 restore the folder {}",
+                "trading day {day} was taken back, but its rows cannot be removed from the database: \
+                {why}; remove the rows of store {store}, or restore the folder {}",
                 self.folder.display()
             ))
         };
         let begun = self.found.days.day_of(day.first);
-        let begun = begun.ok_or_else(|| refused("no day of the journal is before it"))?;
+        let begun = begun.ok_or_else(|| refused("the journal has no earlier day"))?;
         let kept = begin::first_after(&self.folder, begun.date).unwrap_or(begun.first);
         let first = if kept < day.first { kept } else { begun.first };
         let to = RowDay {
@@ -423,7 +430,8 @@ impl Follower {
         Ok(to)
     }
 
-    /// Raises the event of a fault, unless it was raised since the rows were complete.
+    /// Raises the event of a failure, unless the same failure was reported since the last time that all rows were in
+    /// the database.
     fn fails(&mut self, fault: Fault) {
         self.is_open = false;
         let (is_refused, why) = match fault {
@@ -451,7 +459,7 @@ impl Follower {
         Some(self.found.days.last().saturating_sub(written))
     }
 
-    /// Raises the event of a slow database once.
+    /// Raises the event of a slow database, once for each time that the database falls behind.
     fn check_late(&mut self) {
         let wall = self.progress.as_ref().map_or(i64::MAX, |it| it.wall);
         if !self.is_behind && now().0.saturating_sub(wall) > LATE {

@@ -1,4 +1,4 @@
-//! How far a journal was read into rows.
+//! The position in the journal up to which rows have been made, and the rows that are not in the database yet.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,11 +24,11 @@ pub(super) struct ReadStart {
     pub(super) state: OmsState,
     /// The number of the last note in the state.
     pub(super) note: u64,
-    /// The day in the database, if its rows go on without a gap.
+    /// The day in the database, if the new rows continue this day without a gap.
     pub(super) day: Option<RowDay>,
 }
 
-/// The journal as far as it was read, and the rows that are not in the database yet.
+/// The journal up to the last record that was read, and the rows that are not in the database yet.
 pub(super) struct Progress {
     tail: Tail,
     notes: Notes,
@@ -36,11 +36,11 @@ pub(super) struct Progress {
     names: HashMap<JournalId, String>,
     fold: Fold,
     rows: RowBatch,
-    /// The number of the last note that passed, also of one before the state.
+    /// The number of the last note that was read. Notes that are already in the state also count.
     seen: u64,
     /// When the last record was written.
     pub(super) wall: i64,
-    /// The records before this position have their rows in the database.
+    /// The rows of all records before this position are in the database.
     until: JournalPosition,
     /// Whether such records have all been read.
     is_live: bool,
@@ -51,8 +51,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Begins to read a journal, from the last note of a state or of the database on. `written` is the position in the
-    /// database.
+    /// Begins to read a journal: after the last note of the state, or after the last event in the database if that is
+    /// older. `written` is the position in the database.
     pub(super) fn new(
         journal: &Path,
         found: &FoundDays,
@@ -64,7 +64,7 @@ impl Progress {
             note,
             day: known,
         } = start;
-        // A day that begins with the next note begins when that is read.
+        // A day whose first note is the next one begins only when that note is read.
         let begun = found.days.day_of(note + 1);
         let begun = begun.filter(|begun| begun.first != note + 1);
         let day = begun.map(|begun| {
@@ -74,7 +74,7 @@ impl Progress {
             RowDay { date, first }
         });
         let until = written.map_or(0, |written| written.journal);
-        // The last event in the database is compared with that of the journal.
+        // The last event in the database is compared with the same event of the journal.
         let first = written.map_or(note, |written| written.event.min(note));
         let ReadPlace { at, notes, names } = found.place_of(first);
         Self {
@@ -103,16 +103,17 @@ impl Progress {
         self.fold.note
     }
 
-    /// The day of the present rows, and the state before their first one; `None` before the first day.
+    /// The trading day of the present rows, and the state before the first of these rows; `None` before the first
+    /// day.
     pub(super) fn begun_day(&self) -> Option<(RowDay, &OmsState)> {
         Some((self.fold.day?, self.fold.report.state()))
     }
 
-    /// Reads records until the end, or until the batch is full: returns whether it is.
+    /// Reads records to the end of the journal, or until the batch is full. Returns whether the batch is full.
     ///
     /// # Errors
     ///
-    /// After an error the journal has to be read again from a state.
+    /// The error of the reading. After an error the journal has to be read again, from a state.
     pub(super) fn read(
         &mut self,
         journal: &Path,
@@ -132,7 +133,8 @@ impl Progress {
             written,
             ..
         } = self;
-        // Orders get their rows when the batch is complete; until it is live, it has no rows.
+        // The rows of orders are added when the batch is complete. While `is_live` is false, the rows are already in
+        // the database.
         while !*is_live || rows.len() + fold.report.changes() < ROWS {
             let Some(record) = tail.next_record().map_err(unreadable)? else {
                 return Ok(false);
@@ -143,7 +145,7 @@ impl Progress {
             }
             if !*is_live && record.at >= *until {
                 *is_live = true;
-                // These rows are in the database.
+                // These rows are already in the database.
                 drop(fold.report.changed());
             }
             let mut to = is_live.then_some(&mut *rows);
@@ -175,7 +177,7 @@ impl Progress {
         Ok(true)
     }
 
-    /// The next change of the database; `None` when it has all rows.
+    /// The next change for the database; `None` when the database has all rows.
     pub(super) fn next_change(&mut self) -> Option<&RowChange> {
         if self.sent.is_none() && self.is_live {
             let Fold {
@@ -216,7 +218,7 @@ impl Progress {
         self.sent.as_ref()
     }
 
-    /// The change that was sent last is in the database.
+    /// Records that the database has the change that was sent last.
     pub(super) fn is_written(&mut self) {
         if let Some(sent) = self.sent.take() {
             self.written = Some(sent.to);
@@ -224,21 +226,21 @@ impl Progress {
     }
 }
 
-/// Whether the note with the number of the last event in the database is that event.
+/// Checks that the last event in the database is the same event in the journal.
 fn check_hash(written: Option<RowPosition>, number: u64, note: &[u8]) -> Result<(), Fault> {
     match written {
         Some(RowPosition { event, hash, .. })
             if event == number && hash != 0 && hash != note_hash(note) =>
         {
             Err(Fault::Refused(format!(
-                "event {number} in the journal is another one than the database has the rows of"
+                "event {number} of the journal is not the event {number} that the database has rows of"
             )))
         }
         Some(_) | None => Ok(()),
     }
 }
 
-/// Adds the row of a record that is the action of an operator on the session with this name.
+/// Adds a row for a record, if the record is an operator's action on the session with this name.
 fn add_action(name: Option<&str>, day: RowDay, record: &Record<'_>, rows: &mut RowBatch) {
     if let (RecordKind::Note, Some(name)) = (record.kind, name)
         && is_action(name, record.body)
@@ -261,7 +263,7 @@ struct Fold {
 }
 
 impl Fold {
-    /// Reads the next note. Rows are added only to a batch; without one they are in the database.
+    /// Reads the next note. Without a batch, no rows are added, because the database already has them.
     fn take(
         &mut self,
         found: &FoundDays,

@@ -8,7 +8,7 @@ use fixwire_oms::day::{ACTION_COLUMNS, DayColumn, DayColumnKind, DayTable, DayTa
 
 use super::super::day::files::{ACTION_TABLE, shown};
 
-/// The version of the tables: another one for other tables or columns.
+/// The version of the tables. It must change when tables or columns change.
 pub(super) const VERSION: i32 = 1;
 
 /// The places of the last two tables.
@@ -22,7 +22,7 @@ fn whole(name: &str) -> RowColumn {
     }
 }
 
-/// A column of a file as a column of a table.
+/// The column of a table for a column of a day's file.
 fn column(column: &DayColumn) -> RowColumn {
     let name = match column.name {
         // Words of SQL.
@@ -39,7 +39,7 @@ fn column(column: &DayColumn) -> RowColumn {
     RowColumn { name, kind }
 }
 
-/// How many columns of a file are the key of its table; 0 when the key is the number of an event.
+/// Number of columns that are the key of the file's table; 0 when the key is the number of an event.
 fn keys(table: DayTable) -> usize {
     match table {
         DayTable::Orders => 1,
@@ -48,7 +48,7 @@ fn keys(table: DayTable) -> usize {
     }
 }
 
-/// All tables: those of the files of a day, the actions of operators, and the days.
+/// All tables: one for each file of a day, one for the actions of operators, and one for the days.
 pub(super) fn tables() -> Vec<RowTable> {
     let table = |table: &DayTable| {
         let event = (keys(*table) == 0).then(|| whole("event"));
@@ -107,7 +107,7 @@ impl RowBatch {
         self.rows.insert(key, TableRow { day, values });
     }
 
-    /// Adds a row of a day, or replaces the one with its key.
+    /// Adds a row of a day. A row with the same key is replaced.
     pub(super) fn add(&mut self, day: RowDay, row: &DayTableRow) {
         let keys = keys(row.table);
         let event = row.event.map(|event| Some(event.to_string()));
@@ -135,13 +135,13 @@ impl RowBatch {
         self.put(ACTIONS, 1, day.date, values.map(Some).into());
     }
 
-    /// Adds the row about a day, which has events up to the last one.
+    /// Adds the row of the table `days`, with the first and the last event of a day.
     pub(super) fn add_day(&mut self, day: RowDay, last: u64) {
         let values = [day.first, last].map(|event| Some(event.to_string()));
         self.put(DAYS, 0, day.date, values.into());
     }
 
-    /// The rows by table; the batch is empty then.
+    /// The rows of each table. Empties the batch.
     pub(super) fn take(&mut self) -> Vec<Vec<TableRow>> {
         let mut tables = vec![Vec::new(); DAYS + 1];
         for (key, row) in std::mem::take(&mut self.rows) {

@@ -46,7 +46,7 @@ fn first_line(path: &Path) -> String {
     read.map_or_else(|_| String::new(), |_| line)
 }
 
-/// Whether the state before the note `first`, the first one of a day, is kept.
+/// Whether the state before the note `first` is kept. `first` is the first note of the day.
 fn is_kept(path: &Path, first: u64) -> bool {
     is_of(&first_line(path), first.saturating_sub(1))
 }
@@ -59,7 +59,7 @@ pub(in crate::oms) fn first_after(folder: &Path, date: u32) -> Option<u64> {
     Some(note + 1)
 }
 
-/// Keeps this state as that before the note `first` of a day, unless it is kept.
+/// Keeps this state as the state before `first`, the first note of a day. Does nothing if that state is kept already.
 ///
 /// # Errors
 ///
@@ -186,7 +186,7 @@ fn write(path: &Path, folder: &Path, state: &OmsState, note: u64) -> io::Result<
     whole
 }
 
-/// Removes the states before the days that are older than this one.
+/// Removes the kept states of all days before this one.
 pub(in crate::oms) fn remove_older(folder: &Path, date: u32) {
     let oldest = format!("{NAME}{}", shown(date));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

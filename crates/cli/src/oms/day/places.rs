@@ -10,7 +10,7 @@ use super::super::archive::Notes;
 /// Number of notes from one place to the next.
 const BETWEEN: u64 = 1024;
 
-/// The places of some notes, and what a reader needs that begins there.
+/// The positions of some notes in the journal, and the names of sessions that a reader needs from there on.
 #[derive(Debug, Default)]
 pub(in crate::oms) struct NotePlaces {
     /// Numbers of notes, rising, each with the position of its record.
@@ -55,7 +55,8 @@ impl NotePlaces {
         }
     }
 
-    /// The last place from which on a note and all later ones are read; otherwise the beginning of the journal.
+    /// The last known position from which a note and all later notes can be read; without one, the beginning of the
+    /// journal.
     #[cfg(feature = "postgresql")]
     pub(in crate::oms) fn before(&self, note: u64, notes: &Notes) -> ReadPlace {
         let behind = self.places.partition_point(|place| place.note <= note);

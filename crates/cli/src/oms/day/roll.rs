@@ -158,7 +158,7 @@ pub(in crate::oms) struct FoundDays {
     pub(in crate::oms) days: DayNotes,
     /// The number of the first note.
     pub(in crate::oms) first: Option<u64>,
-    /// The day whose beginning is no longer in the journal: it is known from the oldest checkpoint on.
+    /// The day whose beginning is no longer in the journal. Its events are known from the oldest checkpoint on.
     #[cfg_attr(
         not(feature = "postgresql"),
         allow(dead_code, reason = "only rows in PostgreSQL need it")
@@ -387,7 +387,8 @@ impl Follower {
         let had = files::first_event(folder).filter(|had| is_cut && *had < notes.start);
         if let Some(had) = had {
             return Err(DayError::Missing(format!(
-                "the files in {} have its events from {had} on, and the journal only from {} on: they stay as they are",
+                "the files in {} have the events of the day from {had} on, but the journal has them only \
+                from {} on: the files are not replaced",
                 folder.display(),
                 notes.start
             )));

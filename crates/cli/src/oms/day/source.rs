@@ -22,7 +22,7 @@ const UNFINISHED: &str = "the files are not finished";
 pub(super) struct FoundDay {
     /// The date, such as 20261122.
     pub(super) date: u32,
-    /// The numbers of its notes.
+    /// The numbers of the day's notes.
     pub(super) notes: Range<u64>,
     state: OmsState,
     /// The number of the last note in `state`.
@@ -33,7 +33,7 @@ pub(super) struct FoundDay {
     held: HeldSegments,
 }
 
-/// Why a day is not in a journal.
+/// Why a day cannot be read from a journal.
 pub(super) enum DayError {
     /// The journal does not have the day, or no longer has what is needed for the day.
     Missing(String),
@@ -92,14 +92,14 @@ impl FoundDay {
         }
         if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
             let why = format!(
-                "the rows behind this damage would be missing, so no file is written: {damage}"
+                "the rows after this damage would be missing, so no file is written: {damage}"
             );
             return Err(Failure::Text(why).into());
         }
         let is_whole = first.is_none_or(|first| first <= 1);
         let begun = match is_whole {
             true => None,
-            // The newest checkpoint before which no note is left.
+            // The journal has lost its first notes, so its events are known only from its oldest checkpoint on.
             false => oldest(store)?,
         };
         if let Some((state, note)) = &begun {
@@ -234,7 +234,7 @@ fn no_day(store: &Path, wanted: Option<u32>, days: &DayNotes) -> DayError {
     let known = match &known[..] {
         [] => "it has none".to_owned(),
         [only] => format!("it has {only}"),
-        [from, .., to] => format!("it has days from {from} to {to}"),
+        [from, .., to] => format!("the journal has days from {from} to {to}"),
     };
     let wanted = wanted.map_or_else(String::new, |day| format!(" {}", shown(day)));
     let store = store.display();
