@@ -103,13 +103,14 @@ pub struct SendStats {
     pub group: Option<String>,
     /// Messages sent.
     pub sent: u64,
-    /// Messages whose first answer was not a reject, and that no later reject concerned.
+    /// Messages whose first answer was not a reject, and that were not rejected later either.
     pub accepted: u64,
     /// Messages that were rejected, by whatever kind of reject.
     pub rejected: u64,
     /// Completely filled orders.
     pub filled: u64,
-    /// For each message, the time until its first answer: from sending; for a paced message, from when it was due.
+    /// For each message, the time from sending until its first answer. For a message with a pace, the time begins
+    /// when the message was due.
     pub latencies: Vec<Nanos>,
 }
 

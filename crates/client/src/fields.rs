@@ -54,8 +54,8 @@ impl MessageFields {
         Ok(())
     }
 
-    /// Reads `TAG=VALUE`, and sets the field as [`Self::set`] does. A tag of a group, whose words so far are in `given`,
-    /// may come again: each further word appends a field of the next entry.
+    /// Reads `TAG=VALUE`, and sets the field as [`Self::set`] does. `given` has the tags of the words read so far. A
+    /// tag of a group may come again: each further word appends a field of the next entry.
     pub(crate) fn set_text(
         &mut self,
         text: &str,
@@ -71,7 +71,8 @@ impl MessageFields {
         Ok(())
     }
 
-    /// Whether the count of a group stands before a tag. Of a tag that FIX does not have, each number is a count.
+    /// Whether the count field of a group comes before a tag. If FIX does not define the tag of an earlier field, a
+    /// number in this field counts as a group count.
     fn is_in_group(&self, tag: Tag) -> bool {
         let before = self.fields.iter().take_while(|field| field.0 != tag);
         let counts = |(_, value): &&(Tag, String)| value.bytes().all(|byte| byte.is_ascii_digit());

@@ -72,7 +72,7 @@ impl Sending {
     }
 
     /// Time at which the next message is due; `None` without a pace. A delay of an earlier message does not change
-    /// it.
+    /// this time.
     pub(crate) fn due(&self, begun: Now) -> Option<Now> {
         let late = Nanos(self.interval?.0.saturating_mul(self.sent / self.burst));
         Some(Now {
