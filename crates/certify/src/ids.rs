@@ -14,7 +14,8 @@ const NAMES_REQUEST: [Tag; 3] = [
     tag::BUSINESS_REJECT_REF_ID,
 ];
 
-/// Makes ids, and remembers for which round of a case.
+/// Makes ids, and remembers for which round of a case each id was made. A round is one repetition of a case
+/// (`repeat`).
 #[derive(Debug)]
 pub(crate) struct IdMaker {
     /// The prefix of all ids of this run.

@@ -20,7 +20,7 @@ use names::Names;
 
 /// Time limit for an expectation if the plan states none.
 const LIMIT: Duration = Duration::from_secs(5);
-/// Maximum number of rounds of a case.
+/// Maximum number of repetitions of a case.
 const ROUNDS_MAX: u32 = 1000;
 
 impl CertificationPlan {

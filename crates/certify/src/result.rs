@@ -120,7 +120,7 @@ impl Totals {
         self.failed == 0 && self.not_played == 0 && played > 0
     }
 
-    /// Why a run in which no case failed is not a success; `None` if it is.
+    /// Why a run in which no case failed is not a success; `None` if the run is a success.
     #[must_use]
     pub fn why_nothing_played(&self) -> Option<&'static str> {
         const WHY: &str = "no case was played: no case applies to the FIX version of the session, see 'versions:' in \

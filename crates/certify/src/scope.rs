@@ -21,7 +21,7 @@ struct KnownOrder {
     fields: MessageFields,
 }
 
-/// The state of one round of a case.
+/// The state of one round of a case. A round is one repetition of a case (`repeat`).
 #[derive(Clone, Debug)]
 pub(crate) struct CaseScope {
     /// Number of the round, counted over all cases. The ids made in the round belong to this number.
@@ -369,7 +369,7 @@ impl CaseScope {
                         "the value of step {step}, whose message has no such field"
                     )),
                 },
-                // The other message belongs to the same step and has not arrived yet. Both are compared when it
+                // The other message belongs to the same step and has not arrived yet. The values are compared when it
                 // arrives.
                 None => match found {
                     Some(_) => Ok(()),

@@ -9,7 +9,8 @@ use fixwire_tmp::{LayoutField, TmpLayoutInfo, TmpTime, WireField};
 
 /// The first tag that stands for a TMP field. FIX messages have no such tags.
 const FIRST: Tag = 0xf000_0000;
-/// Says which R04 of a connection an R05 answers. It is not a field of the message, and no plan can refer to it.
+/// The number of the R04 that an R05 answers, counted on the connection. This is not a field of the message, and no
+/// plan can refer to it.
 pub(crate) const ORDINAL: Tag = FIRST - 1;
 /// The name of the message, such as `R01`.
 pub(crate) const MESSAGE: Tag = FIRST;
