@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::{Put, Wire};
 
-/// Events that are part of another event. Before each stands its length as a `u32`.
+/// Events that are part of another event. Each of these events is preceded by its length as a `u32`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NestedEvents<'a>(pub &'a [u8]);
 

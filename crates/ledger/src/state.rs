@@ -7,7 +7,7 @@ use siphasher::sip::SipHasher24;
 
 use crate::{Put, Wire};
 
-/// Number of bytes from which on a piece is passed on.
+/// A piece is passed on when it has at least this number of bytes.
 const PIECE: usize = 4096;
 
 /// Collects bytes and passes them on in pieces.

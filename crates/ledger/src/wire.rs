@@ -289,7 +289,7 @@ impl<'a, T: Wire<'a>> Wire<'a> for Vec<T> {
     }
 
     fn take(from: &mut &'a [u8]) -> Option<Self> {
-        // The number may be false, so no memory is reserved for it.
+        // The stated number of values may be wrong, so no memory is reserved for it.
         (0..u32::take(from)?).map(|_| T::take(from)).collect()
     }
 }
