@@ -1,8 +1,8 @@
-//! Tables of an application in PostgreSQL: rows that the application makes of its journal, and the position up to which
-//! the rows are complete.
+//! The tables that an application writes in PostgreSQL. The application makes the rows from its journal. The database
+//! also has the position in the journal up to which the rows are complete.
 //!
-//! The position is in the table `position`, one row for each store (a journal). It changes in the transaction that
-//! writes the rows, so each row is there once, whatever fails when.
+//! The position is in the table `position`, one row for each store (a journal). The position changes in the
+//! transaction that writes the rows, so each row exists once, whenever a failure happens.
 
 #[cfg(feature = "postgresql")]
 mod postgresql;
@@ -17,7 +17,8 @@ use crate::sql::names::check_table;
 #[cfg(feature = "postgresql")]
 pub use postgresql::RowDatabase;
 
-/// The longest name of a table after the prefix: PostgreSQL cuts longer names, and may cut two to the same one.
+/// The longest name of a table without its prefix. PostgreSQL cuts names that are too long, and two cut names may be
+/// the same.
 const LONGEST_TABLE: &str = "positions";
 
 /// Where the tables are.
@@ -27,12 +28,12 @@ pub struct RowSettings {
     pub database: String,
     /// The password, if the server needs one.
     pub password: Option<Secret<String>>,
-    /// What the names of all tables begin with: letters, digits and `_`, optionally with a schema and a dot.
+    /// The prefix of the names of all tables: letters, digits and `_`, optionally with a schema and a dot.
     pub prefix: String,
 }
 
 impl RowSettings {
-    /// Whether this build can write these tables; accesses nothing.
+    /// Whether this build can write these tables. Connects to no database.
     ///
     /// # Errors
     ///
@@ -55,7 +56,7 @@ impl RowSettings {
     }
 }
 
-/// What the values of a column are. Values are texts that PostgreSQL reads as its type.
+/// The type of the values of a column. Each value is a text that PostgreSQL can read as this type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RowKind {
     /// `text`
@@ -64,28 +65,28 @@ pub enum RowKind {
     Whole,
     /// `numeric`
     Decimal,
-    /// A time in nanoseconds since 1970. It has two columns: `NAME`, `timestamptz` with the microseconds, and `NAME_ns`,
-    /// `bigint` with the nanoseconds.
+    /// A time in nanoseconds since 1970. It takes two columns: `NAME` is a `timestamptz` with the microseconds, and
+    /// `NAME_ns` is a `bigint` with the nanoseconds.
     Time,
 }
 
 /// A column of a table.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RowColumn {
-    /// Its name: lower-case letters, digits and `_`.
+    /// The column's name: lower-case letters, digits and `_`.
     pub name: String,
-    /// What its values are.
+    /// The type of the column's values.
     pub kind: RowKind,
 }
 
 /// A table. Its first columns are `store text` and `day date`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RowTable {
-    /// Its name, after the prefix.
+    /// The table's name, after the prefix.
     pub name: String,
     /// The columns after `store` and `day`.
     pub columns: Vec<RowColumn>,
-    /// How many of these are, with `store` and `day`, the primary key.
+    /// Number of the first columns that form the primary key, together with `store` and `day`.
     pub keys: usize,
 }
 
@@ -103,33 +104,34 @@ pub struct TableRow {
 pub struct RowDay {
     /// The date, such as 20261122.
     pub date: u32,
-    /// The number of the first event since which the database has the rows of the day.
+    /// The database has the rows of this day from the event with this number on.
     pub first: u64,
 }
 
-/// How far the rows of a store go.
+/// The position up to which the rows of a store are complete.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RowPosition {
     /// The position in the journal after the last record.
     pub journal: u64,
     /// The number of the last event.
     pub event: u64,
-    /// A hash of that event; 0 for an unknown one.
+    /// A hash of the last event; 0 if the hash is unknown.
     pub hash: u64,
-    /// The trading day of that event.
+    /// The trading day of the last event.
     pub day: Option<RowDay>,
 }
 
 /// A change of the tables: one transaction.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RowChange {
-    /// The position in the database; `None` when it has none of this store.
+    /// The position in the database before the change; `None` when the database has no position of this store.
     pub from: Option<RowPosition>,
     /// The new position.
     pub to: RowPosition,
-    /// Removes the rows of this trading day and later ones, such as `2026-11-23`, before rows are written.
+    /// A trading day, such as `2026-11-23`. The rows of this day and of later days are removed before rows are
+    /// written.
     pub remove: Option<String>,
-    /// Of each table, its rows; a row replaces one with the same key.
+    /// The rows of each table, in the order of the tables. A row replaces the row with the same key.
     pub rows: Vec<Vec<TableRow>>,
 }
 
@@ -138,7 +140,7 @@ pub struct RowChange {
 pub enum RowFault {
     /// The database failed; another attempt may succeed.
     Failed(LogError),
-    /// The tables are not those of this program or store: a person has to decide.
+    /// The tables belong to another program or another store. An operator has to decide what to do.
     Refused(LogError),
 }
 

@@ -49,7 +49,7 @@ impl From<Error> for RowFault {
 }
 
 impl RowDatabase {
-    /// Tables with this version of their columns; connects to nothing.
+    /// Makes the tables with this version of their columns. Does not connect to the database.
     ///
     /// # Errors
     ///
@@ -96,7 +96,8 @@ impl RowDatabase {
         opened.map_err(|fault| self.named(fault))
     }
 
-    /// Carries out a change, all of it or nothing. After an error [`RowDatabase::open`] says which.
+    /// Carries out a change completely or not at all. After an error, [`RowDatabase::open`] shows which of the two
+    /// happened.
     ///
     /// # Errors
     ///

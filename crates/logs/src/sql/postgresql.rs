@@ -73,11 +73,11 @@ pub(crate) struct DatabaseConnection {
 }
 
 impl DatabaseConnection {
-    /// Reads the files of TLS, and connects to nothing.
+    /// Reads the files for TLS. Does not connect to the database.
     ///
     /// # Errors
     ///
-    /// The address is invalid or contains a password, or TLS cannot be used as it says.
+    /// The address is invalid or contains a password, or TLS cannot be used as the address says.
     pub(crate) fn new(
         address: &str,
         password: Option<&Secret<String>>,
@@ -272,7 +272,7 @@ impl Postgresql {
             format!("UPDATE {POSITIONS} SET position = $1 WHERE journal = $2 AND position = $3");
         let (to, from) = (to.bits().cast_signed(), from.bits().cast_signed());
         if change.execute(&moved, &[&to, &journal, &from])? != 1 {
-            let why = "another process changed its position in this journal";
+            let why = "another process has changed the log's position in this journal";
             return Err(Fault::Wrong(LogError(why.into())));
         }
         Ok(change.commit()?)

@@ -144,7 +144,7 @@ impl Sqlite {
             format!("UPDATE {POSITIONS} SET position = ?1 WHERE journal = ?2 AND position = ?3");
         let (to, from) = (to.bits().cast_signed(), from.bits().cast_signed());
         if change.execute(&moved, params![to, journal, from])? != 1 {
-            let why = "another process changed its position in this journal";
+            let why = "another process has changed the log's position in this journal";
             return Err(Fault::Wrong(LogError(why.into())));
         }
         change.commit()?;

@@ -23,7 +23,7 @@ enum Trust {
     /// No TLS.
     #[default]
     Disable,
-    /// TLS if the server has it, with any certificate.
+    /// TLS if the server supports it, with any certificate.
     Prefer,
     /// TLS with any certificate, or with one of `sslrootcert` if this is set.
     Require,
@@ -91,7 +91,7 @@ impl TlsParameters {
         !matches!(self.trust, Trust::Disable | Trust::Prefer)
     }
 
-    /// What the database's library does with TLS that was loaded.
+    /// How the PostgreSQL client uses TLS after the files were loaded.
     pub(super) fn mode(&self) -> SslMode {
         match self.is_required() {
             true => SslMode::Require,
@@ -125,7 +125,8 @@ impl TlsParameters {
             }
         };
         let authorities = match (self.root.as_deref(), self.trust) {
-            // Whoever owns any host has a certificate of the system's authorities, so the name must be checked.
+            // Anyone who owns a host can get a certificate of the system's authorities, so the host name must be
+            // checked.
             (Some(SYSTEM), trust) if trust != Trust::VerifyFull => {
                 return Err("sslrootcert=system needs sslmode=verify-full".into());
             }

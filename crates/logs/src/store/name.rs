@@ -75,7 +75,7 @@ impl SessionName {
         &self.whole
     }
 
-    /// The beginning of the names of its store's files.
+    /// The beginning of the names of the files in the session's store.
     #[must_use]
     pub fn stem(&self, family: Family) -> String {
         let side = |parts: &[String]| match family {
@@ -106,7 +106,7 @@ impl SessionName {
         stem
     }
 
-    /// The path of a file of its store, with this extension.
+    /// The path of a file of the session's store, with this extension.
     pub(super) fn path(&self, family: Family, folder: &Path, ending: &str) -> PathBuf {
         folder.join(format!("{}.{ending}", self.stem(family)))
     }

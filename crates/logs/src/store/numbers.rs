@@ -227,8 +227,8 @@ pub(super) fn write_numbers(
         _ => format!("{number:019}").into_bytes(),
     };
     match family {
-        // Newer releases write 20 digits, and read 10. Older releases overwrite the first 10 digits only. So the rest
-        // of a longer number would be left, and they would read it as part of the number.
+        // Newer releases write 20 digits, and read 10. Older releases overwrite only the first 10 digits. They would
+        // read the remaining digits of a longer number as part of the new number.
         Family::Quickfix => vec![(
             "seqnums",
             format!("{sender:010} : {target:010}").into_bytes(),

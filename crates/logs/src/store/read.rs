@@ -95,7 +95,7 @@ impl Store {
             return Err(StoreError::Damaged(Damage {
                 file: path(family.endings()[0]).display().to_string(),
                 offset: 0,
-                expected: format!("a number above 1, for message {} was stored", last.seq),
+                expected: format!("a number above 1, because message {} was stored", last.seq),
                 found: "nothing, or 1".into(),
             }));
         }
@@ -275,7 +275,7 @@ fn entries(family: Family, path: &Path, body_len: u64) -> Result<Vec<Entry>, Sto
             body_at = offset;
         }
         if offset != body_at {
-            let expected = format!("offset {body_at} in the body, where the message before ends");
+            let expected = format!("offset {body_at} in the body, where the previous message ends");
             return Err(damaged(
                 expected,
                 format!("offset {offset} of message {seq}"),
@@ -314,7 +314,7 @@ fn check_end(entries: &[Entry], path: &Path, len: u64) -> Result<(), StoreError>
     Err(StoreError::Damaged(Damage {
         file: path.display().to_string(),
         offset: end,
-        expected: "the end of the file, for the header has no further message".into(),
+        expected: "the end of the file, because the header lists no further message".into(),
         found: format!("{} bytes more", len - end),
     }))
 }
