@@ -74,7 +74,7 @@ pub fn last_for(purpose: Purpose, limit: u64) -> u64 {
     }
 }
 
-/// The settings may need more descriptors than there are.
+/// The settings may need more descriptors than the system allows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Shortage {
     /// The number of descriptors that the settings may need, including those reserved for the journal.

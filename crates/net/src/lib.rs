@@ -246,8 +246,9 @@ pub trait Host {
     /// `WouldBlock` when the connection accepts nothing. Any other error ends the connection.
     fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Whether the system has accepted everything that was passed to [`write`](Host::write). If not, which happens
-    /// with TLS, [`Ready::Write`] follows when it has. A close before that drops the rest.
+    /// Whether the system has accepted everything that was passed to [`write`](Host::write). With TLS, the system may
+    /// not have accepted everything yet; [`Ready::Write`] follows when it has. A close before that drops the rest of
+    /// the data.
     fn is_flushed(&self, conn: ConnId) -> bool {
         let _ = conn;
         true

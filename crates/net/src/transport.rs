@@ -102,8 +102,8 @@ impl Transport {
 pub enum HostPolicy {
     /// The next host, and after the last one the first. A host with which a connection worked is tried again first.
     RoundRobin,
-    /// The first host is preferred. While it fails, the others are tried in turn. It is tried again when its last
-    /// attempt is `start_over` ago.
+    /// The first host is preferred. While it fails, the others are tried in turn. The first host is tried again when
+    /// the last attempt to connect to it was `start_over` ago.
     Priority {
         /// Minimum time between two attempts to connect to the first host.
         start_over: Duration,
