@@ -70,7 +70,8 @@ impl Book {
 
     /// Executes the trades of an auction call. Orders trade in the order of price and time, all at the price that
     /// [`indicative`](Self::indicative) gives. What is left of market orders is cancelled. The auction call
-    /// continues. In another state this does nothing. A change to [`BookState::Continuous`] does the same by itself.
+    /// continues. Outside an auction call this function does nothing. A change of the state to
+    /// [`BookState::Continuous`] also executes these trades.
     pub fn uncross(&mut self, sink: &mut impl FnMut(BookEvent)) {
         if self.state == BookState::AuctionCall {
             self.uncross_all(sink);

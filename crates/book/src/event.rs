@@ -123,7 +123,7 @@ pub enum RefusedOrder {
     Price,
     /// A stop price was given for an order that does not wait for one.
     Stop,
-    /// The display quantity is zero, is above the total quantity, or is a very small part of it
+    /// The display quantity is zero, is above the total quantity, or is a very small part of the total quantity
     /// ([`SLICES_MAX`](crate::SLICES_MAX)), or the order would not rest in the book.
     Display,
     /// The book already has its maximum number of orders.

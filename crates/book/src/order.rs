@@ -59,8 +59,8 @@ pub struct EntryOrder {
     pub stop: Option<i64>,
     /// The total quantity.
     pub quantity: u64,
-    /// For an iceberg order, the largest quantity that is shown at a time. The total quantity divided by it may be at
-    /// most [`SLICES_MAX`].
+    /// For an iceberg order, the largest quantity that is shown at a time. The total quantity divided by this
+    /// quantity may be at most [`SLICES_MAX`].
     pub display: Option<u64>,
     /// How long the order stays.
     pub time_in_force: TimeInForce,
@@ -179,7 +179,7 @@ impl BookOrder {
         self.price.unwrap_or(self.side.market_key())
     }
 
-    /// Sets the visible quantity anew, as for an order at the back of a level.
+    /// Sets the visible quantity again, as for an order at the back of a level.
     pub(crate) fn show(&mut self) {
         let most = self.display.unwrap_or(u64::MAX);
         self.visible = self.leaves().min(most);
