@@ -73,7 +73,7 @@ pub trait TableReader: Sized {
     /// The mistakes found so far.
     fn mistakes(&mut self) -> &mut Vec<Diagnostic>;
 
-    /// The value that was read. If there is a mistake in it, notes the mistake and returns `None`.
+    /// The value that was read. If the value has a mistake, records the mistake and returns `None`.
     fn keep<V>(&mut self, read: Result<V, Diagnostic>) -> Option<V> {
         read.map_err(|mistake| self.mistakes().push(mistake)).ok()
     }
@@ -137,7 +137,7 @@ pub trait TableReader: Sized {
     }
 }
 
-/// Stands in place of the default of a key that a table must have.
+/// Takes the place of the default, for a key that a table must have.
 pub const REQUIRED: &str = "required";
 
 /// What a reload does with a change of a setting.

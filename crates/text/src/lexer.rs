@@ -35,11 +35,11 @@ pub enum InnerQuote {
 /// What `#` does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Comments {
-    /// It is an ordinary character.
+    /// `#` is an ordinary character.
     Never,
-    /// It begins a comment where a word could begin.
+    /// `#` begins a comment where a word could begin.
     BetweenWords,
-    /// It begins a comment everywhere outside quotes.
+    /// `#` begins a comment everywhere outside quotes.
     Anywhere,
 }
 

@@ -301,11 +301,11 @@ impl<'d> TomlValue<'d> {
         })
     }
 
-    /// What the text of the value stands for.
+    /// The value that the text stands for.
     ///
     /// # Errors
     ///
-    /// The value is not a text, or its text stands for nothing. In this case `hint` says what to write.
+    /// The value is not a text, or its text has no meaning. In this case `hint` says what to write.
     pub fn parsed<T>(
         &self,
         read: impl FnOnce(&'d str) -> Option<T>,
