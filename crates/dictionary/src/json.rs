@@ -246,7 +246,7 @@ fn tag_of(dictionary: &Dictionary, name: &str) -> Option<Tag> {
 }
 
 /// Reads a message from JSON. BodyLength(9) in the Header, the last CheckSum(10), the lengths of data fields and the
-/// counts of groups are calculated anew. Their values in the text do not matter.
+/// counts of groups are calculated again; their values in the text are ignored.
 ///
 /// # Errors
 ///

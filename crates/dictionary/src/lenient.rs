@@ -131,7 +131,10 @@ fn fields<'a>(source: &mut DictionarySource<'a>, notes: &mut Notes) {
                 others.insert(field.name, Some(first));
                 let first = cut(first);
                 let tag = field.tag;
-                let text = format!("the field {name} has the number {tag} of {first} and means it");
+                let text = format!(
+                    "the field {name} has the number {tag} of the field {first} and is \
+                 read as {first}"
+                );
                 notes.push(field.at, text);
                 false
             }

@@ -123,7 +123,7 @@ fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
     Ok(version.replace("_SP", "SP"))
 }
 
-/// The messages, one for each message type. If there are several scenarios, it is `base`, or else the first one.
+/// The messages, one for each message type. Of several scenarios, `base` is used, or else the first one.
 fn messages<'a>(book: &Book<'a>, nodes: &[Node<'a, 'a>]) -> Result<Vec<MessageSource<'a>>, Misfit> {
     let mut chosen: BTreeMap<&str, Node<'a, 'a>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -258,7 +258,7 @@ fn others(tag: Tag, union: &str) -> OtherValues {
 /// All definitions to which references refer.
 struct Book<'a> {
     types: Types<'a>,
-    /// The fields by tag. If there are several scenarios, it is `base`, or else the first one.
+    /// The fields by tag. Of several scenarios, `base` is used, or else the first one.
     fields: BTreeMap<Tag, Node<'a, 'a>>,
     /// The components, by id and scenario.
     components: BTreeMap<(&'a str, &'a str), Node<'a, 'a>>,

@@ -149,7 +149,8 @@ impl fmt::Display for DictionaryProblem {
 fn definition(problem: &DefinitionProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match problem {
         DefinitionProblem::TooDeep => f.write_str(
-            "groups are nested more than 8 deep, or groups and components too deep; flatten them",
+            "groups are nested more than 8 deep, or groups and components together more than 64 deep; \
+            flatten them",
         ),
         DefinitionProblem::TooMany { what, limit } => write!(
             f,

@@ -138,8 +138,8 @@ impl fmt::Display for DeltaProblem {
                 cut(name)
             ),
             Self::NoSuchMessage => f.write_str(
-                "no message, or not that one, has all these fields side by side; correct a name \
-                 or write 'in MESSAGE:' before",
+                "no message, or not the message after 'in', has all these fields in one place; correct a \
+                name, or write 'in MESSAGE:' before the condition",
             ),
             Self::TooMany { what, limit } => write!(
                 f,
