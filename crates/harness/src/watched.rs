@@ -18,8 +18,8 @@ pub(crate) struct Watched<A> {
     pub(crate) app: A,
     look: Option<Look<A>>,
     disk: SimDisk,
-    /// The states of the application since [`begin_turn`](Self::begin_turn), without repetitions. The state before is
-    /// included.
+    /// The states of the application since [`begin_turn`](Self::begin_turn), without repetitions. The state before
+    /// that call is included.
     states: Vec<String>,
     /// MsgSeqNums of all messages that were given to the application, each with its session.
     pub(crate) handed: Vec<(SessionId, u64)>,
