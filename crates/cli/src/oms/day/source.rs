@@ -232,8 +232,8 @@ fn removed(what: &str) -> DayError {
 fn no_day(store: &Path, wanted: Option<u32>, days: &DayNotes) -> DayError {
     let known: Vec<String> = days.dates().map(shown).collect();
     let known = match &known[..] {
-        [] => "it has none".to_owned(),
-        [only] => format!("it has {only}"),
+        [] => "the journal has none".to_owned(),
+        [only] => format!("the journal has only {only}"),
         [from, .., to] => format!("the journal has days from {from} to {to}"),
     };
     let wanted = wanted.map_or_else(String::new, |day| format!(" {}", shown(day)));
