@@ -135,7 +135,7 @@ impl Shared {
         Some(number)
     }
 
-    /// Takes a request, which the caller then answers or drops; `None` when it was taken before.
+    /// Takes a request, which the caller then answers or drops; `None` when the request was already taken.
     pub(crate) fn take(&self, number: u64) -> Option<Request> {
         self.requests().waiting.remove(&number)
     }
@@ -304,7 +304,7 @@ impl Commands {
         }
     }
 
-    /// The request for a [`Command::Request`]; `None` when it was taken before.
+    /// The request for a [`Command::Request`]; `None` when the request was already taken.
     pub(crate) fn request(&mut self, number: u64) -> Option<Request> {
         self.shared.take(number)
     }

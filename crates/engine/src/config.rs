@@ -46,7 +46,7 @@ pub struct EngineConfig {
     pub durability: Durability,
     /// Idle strategy of the engine's thread.
     pub wait: Wait,
-    /// The core that the engine's thread is pinned to; `None` leaves it to the scheduler.
+    /// The core that the engine's thread is pinned to. With `None`, the scheduler chooses the core.
     pub core: Option<usize>,
     /// If true, all memory of the process is locked from [`Engine::new`](crate::Engine::new) until the process ends,
     /// so that no page is missing or swapped out when a message needs it.
@@ -431,9 +431,9 @@ pub struct SessionConfig {
     /// If true, messages that the application sends before the logon are refused. If false, they are stored, and
     /// resent when the peer requests them.
     pub refuse_before_logon: bool,
-    /// SO_SNDBUF of the session's socket, bytes; `None` leaves it to the system.
+    /// SO_SNDBUF of the session's socket, bytes. With `None`, the system chooses the size.
     pub send_buffer: Option<usize>,
-    /// SO_RCVBUF of the session's socket, bytes; `None` leaves it to the system.
+    /// SO_RCVBUF of the session's socket, bytes. With `None`, the system chooses the size.
     pub receive_buffer: Option<usize>,
     /// The session schedule. `None`: the session is always open, and no schedule resets its sequence numbers.
     pub schedule: Option<Schedule>,

@@ -4,8 +4,8 @@ use std::io;
 
 use crate::host::{ConnId, Host};
 
-/// Maximum size of one read in bytes, about 40 orders. The answers to all of them are written after the last one, and
-/// other connections wait meanwhile; a smaller value would cause more writes.
+/// Maximum size of one read in bytes, about 40 orders. The answers to these orders are written after the last order,
+/// and other connections wait meanwhile. A smaller value would cause more writes.
 pub(crate) const READ: usize = 8 << 10;
 /// Maximum size of one read in bytes, when answers wait for a sync of the disk. A sync takes longer than a write.
 const READ_SYNCED: usize = 256 << 10;
@@ -66,9 +66,9 @@ impl Input {
         Ok(count)
     }
 
-    /// Whether unread bytes must be moved to make room: when they reach the end of the buffer, or when enough
-    /// consumed bytes are before them and the unread bytes are not longer than those. So each byte is moved about
-    /// once.
+    /// Whether the unread bytes must be moved to make room. They are moved when they reach the end of the buffer.
+    /// They are also moved when at least [`MOVE_FROM`] bytes before them were consumed, and the unread bytes are not
+    /// longer than the consumed bytes. So each byte is moved about once.
     fn must_move(&self) -> bool {
         let unread = self.end - self.start;
         self.end == self.bytes.len() || (self.start >= MOVE_FROM && unread <= self.start)

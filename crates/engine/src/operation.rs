@@ -160,9 +160,9 @@ pub enum OperationError {
     UnknownSession,
     /// The session was removed.
     Removed,
-    /// The session is connected, but the operation requires that it is not.
+    /// The session is connected. The operation requires a session without a connection.
     Connected,
-    /// The session is not logged on, but the operation requires it.
+    /// The session is not logged on. The operation requires a session that is logged on.
     NotLoggedOn,
     /// The session has no connection.
     NotConnected,

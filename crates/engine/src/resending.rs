@@ -93,7 +93,7 @@ impl<D: Disk> Core<D> {
                     Ok(None) => resending.missing_to = due,
                     Err(error) => {
                         // A gap fill would tell the peer that the message does not exist. After reconnecting, the
-                        // peer will ask for it again.
+                        // peer will ask for the message again.
                         unread = Some((error, due));
                         break;
                     }

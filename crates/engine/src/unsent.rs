@@ -102,7 +102,8 @@ impl UnsentMessages {
         self.add(session, why, &name);
     }
 
-    /// Adds the messages in the outbox with these MsgSeqNums, which got them before a reset in the same write.
+    /// Adds the messages of the outbox with these MsgSeqNums. They got their MsgSeqNums before a reset in the same
+    /// write.
     #[cold]
     pub(crate) fn lose_of_outbox(
         &mut self,

@@ -373,7 +373,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             restarts_recorded: 0,
             unsent: 0,
             told: 0,
-            // Call the application at once: it may have started something before it was killed.
+            // Call the application at once: it may have started something before the last process was killed.
             app_due: Mono(0),
             max_message: config.max_message,
             stop_timeout: Nanos::from(config.stop_timeout),

@@ -1,8 +1,8 @@
 //! Adds and removes sessions while the engine runs.
 //!
-//! A removed session keeps its index and its sequence numbers. When a session is added again under the same name, it
-//! continues with them; until then, messages for it wait in the journal. An index is never given to another name, so
-//! a message never reaches the wrong session.
+//! A removed session keeps its index and its sequence numbers. When a session with the same name is added again, it
+//! continues with these sequence numbers. Until then, messages for the session wait in the journal. An index is never
+//! given to another name, so a message never reaches the wrong session.
 
 use std::collections::{BTreeMap, HashMap};
 

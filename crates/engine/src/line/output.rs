@@ -28,7 +28,7 @@ pub(crate) struct Output {
     secrets: Vec<(u64, Vec<u8>)>,
     /// Reads waiting messages from the journal; `None` while none is being read.
     cursor: Option<Replay>,
-    /// Whether the socket accepts nothing, until the host reports that it is writable.
+    /// Whether the socket accepts nothing, until the host reports that the socket is writable.
     blocked: bool,
     /// Time since which the socket has accepted nothing.
     since: Option<Mono>,

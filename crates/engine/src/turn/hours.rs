@@ -8,7 +8,7 @@
 //!
 //! The journal has the time at which the sequence numbers of a session began. A new trading session resets older
 //! sequence numbers, in one record. So the reset happens exactly once, whether the process was up, down, or killed in
-//! between; and a clock that is set back does not repeat it.
+//! between. A clock that is set back does not repeat the reset.
 
 use fixwire_protocol::session::Verdict;
 use fixwire_protocol::{Application, Mono, Now};
