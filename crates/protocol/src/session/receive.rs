@@ -44,7 +44,7 @@ enum Repetition<'a> {
     Fine,
     /// The fault needs only a Reject.
     Wrong(Objection<'a>),
-    /// The message was first sent after it was sent again. The answer is a Reject and a Logout.
+    /// OrigSendingTime(122) is later than SendingTime(52). The answer is a Reject and a Logout.
     Impossible,
 }
 
@@ -413,7 +413,7 @@ impl Session {
 
     /// Notes a ResendRequest above a gap that was answered. Only its MsgSeqNum is kept.
     pub(super) fn keep_served(&mut self, number: u64) {
-        // If there is no room for it, it will be requested again.
+        // If there is no room for the message, it is requested again later.
         let _ = self.held.keep(number, &[]);
     }
 
@@ -549,7 +549,7 @@ impl Session {
     }
 
     /// Checks OrigSendingTime(122) of a message with PossDupFlag(43). A SequenceReset needs no OrigSendingTime,
-    /// because it was never sent before.
+    /// because a SequenceReset was never sent before.
     fn read_repetition<'a>(&self, message: &Message<'a>) -> Repetition<'a> {
         if message.msg_type() == b"4" {
             return Repetition::Fine;

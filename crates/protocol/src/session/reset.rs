@@ -36,10 +36,9 @@ impl Session {
         }
     }
 
-    /// Resets both sequence numbers to 1. While the session is logged on, it sends a Logon with ResetSeqNumFlag(141)
-    /// that asks the peer to do the same. Every later Logon of ours, in either role, asks too, until the peer has
-    /// confirmed the reset. Without a connection, only our side is reset. Does nothing when [`Session::can_reset`] is
-    /// false.
+    /// Resets both sequence numbers to 1. While the session is logged on, a Logon with ResetSeqNumFlag(141) asks the
+    /// peer to do the same. Every later Logon of ours, in either role, asks too, until the peer has confirmed the
+    /// reset. Without a connection, only our side is reset. Does nothing when [`Session::can_reset`] is false.
     pub fn reset(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
         match self.phase {
             Phase::Down => self.reset_numbers(),

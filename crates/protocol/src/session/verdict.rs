@@ -4,7 +4,8 @@ use core::fmt;
 
 use crate::Nanos;
 
-/// Result of a call. The engine does what it says after it has sealed and sent what the session has written.
+/// Result of a call. The engine carries out the verdict after it has sealed and sent the messages that the session
+/// has written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 pub enum Verdict {
