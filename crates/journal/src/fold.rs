@@ -110,7 +110,7 @@ pub enum FoldStep {
 /// The progress of folding notes into checkpoints.
 pub struct Fold {
     ledger: Box<dyn Ledger>,
-    /// The checkpoint with which the engine started, until it was read.
+    /// The checkpoint with which the engine started; `None` after this checkpoint was read.
     start: Option<u32>,
     /// The next segment to fold.
     next: u32,

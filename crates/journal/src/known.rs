@@ -107,7 +107,7 @@ impl Stated {
         })
     }
 
-    /// The hash, if it was recorded for a state with this name and version, after this note.
+    /// The hash, if it was recorded after this note for a state with this name and version.
     pub(super) fn hash_of(&self, form: (&str, u32), note: u64) -> Option<u64> {
         (*self == Self::new(form, note, self.hash)).then_some(self.hash)
     }

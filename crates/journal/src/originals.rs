@@ -38,9 +38,9 @@ pub enum Resent<'a> {
     Gone {
         /// The first MsgSeqNum.
         first: u64,
-        /// The last one.
+        /// The last MsgSeqNum.
         last: u64,
-        /// The segment that had them.
+        /// The segment that had these messages.
         segment: u32,
     },
 }

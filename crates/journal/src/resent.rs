@@ -170,7 +170,8 @@ impl Wrote {
     }
 }
 
-/// The position at which a queued message was received. It is the body of the record that the message was processed.
+/// The position at which a queued message was received. When the message is processed, this position is the body of
+/// the record about it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Arrival {
     /// MsgSeqNum of the message.

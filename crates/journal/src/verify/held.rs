@@ -21,7 +21,7 @@ pub struct HeldSegments {
     pub(super) newest: u32,
     /// The numbers of the segments, rising.
     pub(super) numbers: Vec<u32>,
-    /// The first of them.
+    /// The oldest of these segments, as open files.
     files: Vec<SegmentFile>,
 }
 
