@@ -270,7 +270,8 @@ impl Reader<'_> {
         Ok(Some(Hours { days, start, end }))
     }
 
-    /// The hours in which logon is allowed. Without keys for them, they are the hours of the session.
+    /// The hours in which logon is allowed; `None` when the session's keys do not limit them, so logon is always
+    /// allowed within the session.
     fn window(&self, zone: &TimeZone) -> Result<Option<Hours>, Conflict> {
         let keys = [Id::LogonTime, Id::LogoutTime, Id::LogonDay, Id::LogoutDay];
         let Some(first) = keys.into_iter().find(|id| self.is_given(*id)) else {

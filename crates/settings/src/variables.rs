@@ -110,7 +110,7 @@ pub enum VariableSyntax {
     /// QuickFIX/J, and an environment variable of the same name here. In a file of FIX Antenna this is for names that
     /// are not properties of the file.
     Braces,
-    /// `$name`, `${name}` and `$(name)`. QuickFIX (C++) replaces these when its program asks for it.
+    /// `$name`, `${name}` and `$(name)`. QuickFIX (C++) replaces these variables only when its program asks for that.
     Dollar,
 }
 
