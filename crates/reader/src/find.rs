@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 pub(crate) enum Found {
     /// A message.
     Message {
-        /// Length of the message in these bytes.
+        /// Number of bytes that the message occupies in the source.
         len: usize,
         /// Whether `normal` has the message as it was sent, because the bytes in the source differ from the sent
         /// bytes.
@@ -55,7 +55,7 @@ pub(crate) enum Found {
     },
     /// No message begins here: the text only mentions a FIX version.
     NotOne,
-    /// A message without an end; this number of bytes belongs to it.
+    /// A message without an end. The value is the number of bytes that belong to the message.
     Cut(usize),
     /// The message does not end within [`LONGEST`] bytes.
     TooLong,

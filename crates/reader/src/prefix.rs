@@ -13,7 +13,7 @@ const OUTGOING: [&str; 9] = [
     "<out>", "[out]", " out ", "outgoing", "sent", "sending", "outbound", "-->", ">>",
 ];
 
-/// The first bytes of these words.
+/// The first bytes of the words in the two lists above.
 const FIRST: &[u8] = b"<[ iros->";
 /// Maximum length of a prefix. In a log line only a few words precede the message; a longer text is not from a log
 /// line.

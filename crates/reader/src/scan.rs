@@ -119,7 +119,7 @@ impl Scanner {
         }
     }
 
-    /// Allows to skip messages that do not contain these bytes, given as they are in the file.
+    /// Allows the reader to skip messages that do not contain these bytes, given as they are in the file.
     pub(crate) fn pass_over(&mut self, needle: &[u8]) {
         self.needle = Some(Finder::new(needle).into_owned());
     }

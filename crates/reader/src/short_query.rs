@@ -26,9 +26,9 @@ struct Term {
 
 #[derive(Clone, Debug)]
 enum Test {
-    /// The value equals one of these.
+    /// The value equals one of these values.
     Equal(Vec<Vec<u8>>),
-    /// The value equals none of these.
+    /// The value equals none of these values.
     NotEqual(Vec<Vec<u8>>),
     /// The value contains this text: anywhere, only at the start, or only at the end.
     Has {

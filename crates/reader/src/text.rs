@@ -64,7 +64,7 @@ impl TextInput {
         self.next_block(left_out);
     }
 
-    /// Allows to skip messages that do not contain these bytes, given as they are in the file.
+    /// Allows the reader to skip messages that do not contain these bytes, given as they are in the file.
     pub(crate) fn pass_over(&mut self, needle: &[u8]) {
         self.scanner.pass_over(needle);
     }
