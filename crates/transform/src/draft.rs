@@ -167,7 +167,7 @@ impl Draft {
     }
 
     /// SendingTime(52) of the received message. Empty if the draft was not loaded from a message, or if the message
-    /// had no SendingTime. It is no field of the draft, because each session sets it itself.
+    /// had no SendingTime. SendingTime is not a field of the draft, because each session sets SendingTime itself.
     #[must_use]
     #[inline]
     pub fn sending_time(&self) -> &[u8] {

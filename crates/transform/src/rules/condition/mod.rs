@@ -55,9 +55,9 @@ pub(super) enum Test {
     AnyEntry(FieldRef, Box<Test>),
     AllEntries(FieldRef, Box<Test>),
     Active(usize),
-    /// For each session, whether the test is true when the message comes from it.
+    /// For each session, whether the test is true when the message comes from this session.
     Source(Vec<bool>),
-    /// For each session, whether the test is true when the message failed to reach it as a target.
+    /// For each session, whether the test is true when the message failed to reach this session as a target.
     Target(Vec<bool>),
     /// Matches the whole message, as received.
     Message(Box<Pattern>),
