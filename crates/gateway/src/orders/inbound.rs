@@ -22,7 +22,8 @@ pub struct ReportAddressee {
 }
 
 impl ReportAddressee {
-    /// The second client, whose order was affected by the first client's request. It receives the message too.
+    /// The second client, whose order was affected by the first client's request. This client receives the message
+    /// too.
     #[must_use]
     pub fn reached(self) -> Option<Self> {
         let (client, about) = self.reached?;
