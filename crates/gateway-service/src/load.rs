@@ -41,8 +41,8 @@ pub struct LoadedGateway<G = Gateway> {
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`] with the settings that a gateway does not support; if it supports all of them, with the
-/// tables that cannot be read; if all of these can be read, with every error in the rules.
+/// [`LoadError::Content`] with the settings that a gateway does not support. If the gateway supports all settings,
+/// with the tables that cannot be read. If all tables can be read, with every error in the rules.
 pub fn load(
     source: &Source,
     settings: &Settings,
