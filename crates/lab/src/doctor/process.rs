@@ -33,7 +33,7 @@ impl Thread {
     }
 }
 
-/// The threads of the process; `None` when one of them cannot be read, or the list is empty.
+/// The threads of the process; `None` when a thread cannot be read, or the list is empty.
 fn threads(of: &Observed) -> Option<Vec<Thread>> {
     let folder = of.of_process("task")?;
     let read = |id: u32| {

@@ -28,7 +28,7 @@ use crate::sockets::arena::{Arena, PATIENCE};
 use crate::sockets::fix_client::Writer;
 use crate::sockets::pipe::{MOST, Pipe, broken};
 
-/// Orders per write when they are not paced.
+/// Number of orders per write when orders are not paced.
 const BURST: usize = 8;
 
 /// Settings of a rig.

@@ -38,7 +38,7 @@ pub mod transactions;
 /// A whole measurement.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Report {
-    /// When, where and by which command it was measured.
+    /// When, where and by which command the figures were measured.
     pub origin: Provenance,
     /// The command, for example `echo`.
     pub scenario: String,

@@ -18,7 +18,7 @@ pub const BATCH_COLUMNS: [&str; 5] = ["50 %", "90 %", "99 %", "99.9 %", "worst"]
 /// A whole measurement.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OmsReport {
-    /// When, where and by which command it was measured.
+    /// When, where and by which command the figures were measured.
     pub origin: Provenance,
     /// The machine.
     pub machine: Machine,

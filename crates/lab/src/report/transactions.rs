@@ -10,7 +10,7 @@ use crate::machine::{Machine, TakenByOthers};
 /// A whole measurement.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct TransactionsReport {
-    /// When, where and by which command it was measured.
+    /// When, where and by which command the figures were measured.
     pub origin: Provenance,
     /// The machine.
     pub machine: Machine,

@@ -1,6 +1,6 @@
 //! FIX acceptors, other engines and ours, each in its own process, as listed in `peers/peers.list`.
 //!
-//! The script `run.sh` in the same folder builds and starts them, with the tools of each language.
+//! The script `run.sh` in the same folder builds and starts the acceptors, with the tools of each language.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,7 +16,7 @@ use crate::error::Error;
 
 /// The list in the folder of the acceptors.
 const LIST: &str = "peers.list";
-/// The script that builds and starts them.
+/// The script that builds and starts the acceptors.
 const SCRIPT: &str = "run.sh";
 /// Time limit for an acceptor to listen; a Java virtual machine has to start.
 const LISTENS: Duration = Duration::from_secs(60);

@@ -1,8 +1,8 @@
 //! Two threads, each pinned to a core of its own, that alternately measure the TCP floor and an engine.
 //!
 //! The near thread is the caller: it sends orders and records their times. The far thread answers in the way that the
-//! near thread requests: as the server of the TCP floor, or by running an engine. The same two threads do both, run
-//! by run, so that the machine disturbs both alike.
+//! near thread requests: as the server of the TCP floor, or by running an engine. The same two threads run the TCP
+//! floor and the engine in turn, so that the machine disturbs both measurements alike.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

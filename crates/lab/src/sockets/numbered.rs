@@ -6,7 +6,7 @@ use fixwire_protocol::frame;
 #[derive(Debug)]
 pub struct Numbered {
     bytes: Vec<u8>,
-    /// Position of the last digit of each of these numbers.
+    /// Position of the last digit of each number that grows.
     last_digits: Vec<usize>,
     /// The sum of the bytes before CheckSum(10).
     sum: u8,
