@@ -48,8 +48,8 @@ impl<'a> Assignment<'a> {
     ///
     /// # Errors
     ///
-    /// How the message differs from the first pattern without a message. If it does not differ, that it conflicts
-    /// with a message received before.
+    /// How the message differs from the first pattern without a message. If the message does not differ, the error is
+    /// that it conflicts with an earlier message.
     pub(super) fn take(
         &mut self,
         message: &[(Tag, String)],
