@@ -1,8 +1,8 @@
 //! Limits the number of connections: there are places for every user, and additional places for operators.
 //!
 //! When all places are taken, an operator gets the place of the connection that has been without a complete request
-//! for the longest time, counted from its beginning if it has sent none. Connections that wait for an answer keep
-//! their places.
+//! for the longest time. If a connection has sent no request, this time counts from the beginning of the connection.
+//! Connections that wait for an answer keep their places.
 
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
