@@ -225,7 +225,7 @@ impl RowDatabase {
     }
 }
 
-/// Moves the position of a store; false when it is not where the change begins.
+/// Moves the position of a store; false when the position in the database is not [`RowChange::from`].
 fn moves(
     written: &mut Transaction<'_>,
     prefix: &str,

@@ -1,4 +1,5 @@
-//! TLS to a PostgreSQL server, as the parameters of its address say: those of PostgreSQL's own library.
+//! TLS to a PostgreSQL server, as the parameters of the server's address say. The parameters are those of
+//! PostgreSQL's own library.
 
 use std::fmt::Write as _;
 use std::future::{Future, poll_fn};
@@ -230,7 +231,7 @@ pub(crate) struct TlsSocket {
     socket: Socket,
 }
 
-/// The socket while it is polled. It does what is possible now, and wakes the task when more is.
+/// The socket while it is polled. It reads and writes what is possible now, and wakes the task when more is possible.
 struct Polled<'a, 'w> {
     socket: &'a mut Socket,
     context: &'a mut Context<'w>,
@@ -270,7 +271,7 @@ fn polled<T>(done: io::Result<T>) -> Poll<io::Result<T>> {
     }
 }
 
-/// An error with the parameters of an address, where those of a session have the names of its settings.
+/// The error with names of parameters of an address. Errors of a session have names of its settings instead.
 fn named(error: io::Error) -> io::Error {
     let why = match TlsFailure::of(&error) {
         Some(TlsFailure::UnknownAuthority) => "was not issued by an authority in sslrootcert",
