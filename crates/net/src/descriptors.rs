@@ -51,7 +51,7 @@ pub enum Purpose {
     Log,
 }
 
-/// Checks that a new descriptor is outside the reserve. If it is not, the caller must close it again.
+/// Checks that a new descriptor is outside the reserve. If it is not, the caller must close the descriptor again.
 ///
 /// # Errors
 ///

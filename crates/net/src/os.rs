@@ -35,7 +35,7 @@ use crate::descriptors::{Purpose, check_reserve};
 use crate::tls::Tls;
 use crate::transport::Transport;
 
-/// Maximum number of connections at which they are read without polling.
+/// Up to this number of connections, the connections are read without polling.
 const DIRECT_CONNECTIONS: usize = 8;
 /// Number of turns between two polls while connections are read without polling.
 const DIRECT_TURNS: u32 = 128;

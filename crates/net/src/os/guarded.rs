@@ -5,8 +5,8 @@
 //! dialled:   [ talk with a proxy ]  [ TLS handshake ]  messages
 //! ```
 //!
-//! Data that comes before TLS is inspected before it is removed from the stream, so that nothing that follows is
-//! removed with it. The engine limits the total time.
+//! Data that comes before TLS is inspected before it is removed from the stream, so that the data after it is not
+//! removed too. The engine limits the total time.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;

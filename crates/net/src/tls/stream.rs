@@ -129,7 +129,7 @@ impl Stream {
         let processed = self.tls.process_new_packets();
         let flushed = self.flush(stream);
         if let Err(error) = processed {
-            // The peer was sent the alert with the reason, if the stream accepted it.
+            // The alert with the reason was sent to the peer, if the stream accepted it.
             return Err(self.reason(&error).into());
         }
         flushed?;
