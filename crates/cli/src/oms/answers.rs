@@ -106,7 +106,7 @@ const ATTEMPTS: u32 = 5;
 ///
 /// # Errors
 ///
-/// Those of `attempt`, and that segments were removed in all of five attempts.
+/// The errors of `attempt`. Also an error if segments were removed in all five attempts.
 pub(super) fn until_whole<T>(
     mut attempt: impl FnMut() -> Result<Option<T>, Failure>,
 ) -> Result<T, Failure> {

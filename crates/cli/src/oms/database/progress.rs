@@ -249,7 +249,7 @@ fn add_action(name: Option<&str>, day: RowDay, record: &Record<'_>, rows: &mut R
     }
 }
 
-/// The notes as far as they were read.
+/// The state after the notes that were read, and the trading day of the rows.
 struct Fold {
     report: DayReport,
     /// The number of the last note.

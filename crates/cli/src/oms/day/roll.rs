@@ -150,7 +150,7 @@ impl Drop for DayFilesThread {
     }
 }
 
-/// The days in the journal as far as it was read.
+/// The days in the part of the journal that was read.
 pub(in crate::oms) struct FoundDays {
     tail: Tail,
     notes: Notes,
