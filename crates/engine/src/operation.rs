@@ -86,9 +86,9 @@ pub enum Operation {
         /// Next MsgSeqNum to send; `None` leaves it unchanged. A value that was used before starts another epoch:
         /// earlier messages are not resent.
         next_out: Option<u64>,
-        /// If true, a session that is connected is logged out first, and the sequence numbers are set when its
-        /// connection has ended; an initiator then logs on again at once. If false, the operation is refused for a
-        /// connected session.
+        /// If true, a session that is connected is logged out first. The sequence numbers are set when its connection
+        /// has ended, and an initiator then logs on again at once. If false, the operation is refused for a connected
+        /// session.
         force: bool,
     },
     /// Sends a TestRequest.

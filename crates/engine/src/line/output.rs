@@ -1,9 +1,9 @@
 //! When bytes are sent: right after their commit, or later from the journal.
 //!
 //! The journal is the send queue. Committed messages are written from the outbox. When a socket accepts only a part
-//! of them, or a resend is running, later messages stay in the journal, and the session keeps the MsgSeqNum of the
-//! first one. When the socket accepts more, they are read from the journal in order. So a slow consumer costs disk
-//! space, not memory.
+//! of these messages, or a resend is running, later messages stay in the journal. The session keeps the MsgSeqNum of
+//! the first message that stays. When the socket accepts more, the messages are read from the journal in order. So a
+//! slow consumer costs disk space, not memory.
 
 use std::io::ErrorKind;
 use std::ops::Range;

@@ -62,9 +62,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Ends a session's connection. If the session itself ended it, and the socket has not accepted the last messages
-    /// including the Logout, the connection stays open until the socket has accepted them, but at most for the Logout
-    /// timeout.
+    /// Ends a session's connection. If the session itself ended the connection, the socket may not have accepted the
+    /// last messages and the Logout. In this case the connection stays open until the socket has accepted them, but
+    /// at most for the Logout timeout.
     pub(crate) fn part(
         &mut self,
         now: Now,

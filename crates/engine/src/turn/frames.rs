@@ -114,8 +114,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.release(now)
     }
 
-    /// Closes a link's connection. If the application closed it, and the socket has not accepted the last frames, the
-    /// connection stays open until the socket has accepted them, but only for a short time.
+    /// Closes a link's connection. If the application closed the connection, the socket may not have accepted the
+    /// last frames. In this case the connection stays open until the socket has accepted them, but only for a short
+    /// time.
     #[inline(never)]
     pub(super) fn part_link(
         &mut self,
