@@ -40,8 +40,8 @@ impl Checkpoint {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Writes the checkpoint at the beginning of a new segment. Writes no checkpoint if it would take more than a
-    /// quarter of the segment, or if it would leave no room for the record that needed the new segment.
+    /// Writes the checkpoint at the beginning of a new segment. Writes no checkpoint if the checkpoint would take
+    /// more than a quarter of the segment, or would leave no room for the record that needed the new segment.
     pub(super) fn write_checkpoint(
         &mut self,
         wall: Timestamp,

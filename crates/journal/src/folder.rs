@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 /// Number of bytes of a segment that are read at once.
 const CHUNK: usize = 1 << 20;
-/// In a segment for which the thread had to wait, it rests after each spell of work of this length, so that a process
-/// on the same core never waits for milliseconds.
+/// The thread works in spells of this length in a segment for which it had to wait, and rests after each spell. So a
+/// process on the same core never waits for milliseconds.
 const SPELL: Duration = Duration::from_micros(200);
 const REST: Duration = Duration::from_micros(100);
 /// Rest after each block of a checkpoint, because the engine uses memory and disk at the same time.

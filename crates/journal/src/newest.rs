@@ -9,7 +9,7 @@
 //!    20    12  zero
 //! ```
 //!
-//! A segment and its name are on disk before this file has the segment's number, and this file has the number before
+//! A segment and its name are on disk before this file has the number of the segment. This file has the number before
 //! a record is written to the segment. So after a crash the journal has at most one segment more than this file says,
 //! and never one less.
 

@@ -82,8 +82,8 @@ pub(super) fn check_state(
     })
 }
 
-/// The error for a checkpoint that was loaded while the journal was read, when the first record of the checkpoint's
-/// segment is then rejected although its checksum is correct.
+/// The error for a checkpoint that was loaded while the journal was read. The first record of the checkpoint's
+/// segment was then rejected, although the checksum of that record is correct.
 pub(super) fn not_held(file: String) -> JournalError {
     JournalError::Damaged(Damage {
         file,
