@@ -9,10 +9,10 @@
 //!    +---------------------------- disconnected() ------+-------------------+
 //! ```
 //!
-//! The engine calls one method. Directly after it, the engine passes every new entry of the outbox to
-//! [`Session::seal`], writes one journal record of the call with all these entries, and then does what the [`Verdict`]
-//! says. The session never sees a clock, a socket or the journal. Four values outlive a connection: the two sequence
-//! numbers, the count of resets, and whether the peer still has to confirm the last reset. They are
+//! The engine calls one method. Directly after the call, the engine passes every new entry of the outbox to
+//! [`Session::seal`]. It then writes one journal record of the call with all these entries, and does what the
+//! [`Verdict`] says. The session never sees a clock, a socket or the journal. Four values outlive a connection: the
+//! two sequence numbers, the count of resets, and whether the peer still has to confirm the last reset. They are
 //! [`Session::next_in_to_keep`], [`Session::next_out`] and [`Session::epoch`].
 
 mod admin;
