@@ -226,9 +226,8 @@ fn is_template(session: &SessionSettings) -> bool {
         && (session.bool(Id::DynamicSessions) || session.bool(Id::AcceptorTemplate))
 }
 
-/// Checks that the settings that create sessions from Logons have an effect. Such a setting in a session's own
-/// section must have an effect on that session; such a setting in `[DEFAULT]` must have an effect on at least one
-/// session.
+/// Checks that the settings that create sessions from Logons have an effect. In a session's own section, such a
+/// setting must have an effect on that session. In `[DEFAULT]`, it must have an effect on at least one session.
 fn check_templates(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     let creates = "no effect: only an acceptor creates sessions from Logons";
     let qualifies = "no effect: DynamicQualifier=Y is for sessions that DynamicSessions=Y or AcceptorTemplate=Y creates";
