@@ -77,7 +77,7 @@ impl TimeSource {
 /// A message of a log.
 #[derive(Clone, Copy)]
 pub struct LogEntry<'a> {
-    /// The path as given; for a file in a given folder, the path of that file; `stdin` for standard input.
+    /// The path as given. For a file in a given folder, the path of that file. For standard input, `stdin`.
     pub file: &'a str,
     /// Position of the message in the file.
     pub place: LogPlace,

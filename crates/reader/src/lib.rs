@@ -1,8 +1,8 @@
 //! Reads FIX messages from the files of any engine: text logs, journals, network captures.
 //!
-//! The type of a source is detected from its content, not from its name. Each message comes with its position; with
-//! its session and direction, if known; and with its time and the origin of that time. Several sources are merged by
-//! time. Parts that cannot be read are skipped and reported as [`LeftOut`].
+//! The type of a source is detected from its content, not from its name. Each message comes with its position, its
+//! time and the origin of that time. The session and the direction are given if they are known. Several sources are
+//! merged by time. Parts that cannot be read are skipped and reported as [`LeftOut`].
 //!
 //! ```text
 //! let mut reader = LogReader::open(&paths, ReadOptions::default())?;
