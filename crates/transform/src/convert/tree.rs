@@ -64,8 +64,8 @@ pub enum Word<'a> {
 
 impl Tree {
     /// Parses a message by the source's dictionary, in linear time whatever the group counts are. A field that comes
-    /// too late for its entry belongs to the nearest enclosing scope that can continue with it; if no scope can, the
-    /// field stays in the current scope.
+    /// too late for its entry belongs to the nearest enclosing scope that can continue with this field. If no scope
+    /// can, the field stays in the current scope.
     pub fn load(&mut self, draft: &Draft, levels: &Levels, root: usize) {
         self.nodes.clear();
         self.scopes.clear();

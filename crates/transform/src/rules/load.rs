@@ -202,8 +202,8 @@ impl Compiler<'_, '_, '_> {
         }
     }
 
-    /// Records an error if a rule with `answer status` matches messages that do not request the status of sessions,
-    /// or handles a session whose FIX version lacks the response.
+    /// Records an error about a rule with `answer status` in two cases. The rule matches messages that do not request
+    /// the status of sessions. Or the rule handles a session whose FIX version lacks the response.
     fn status(&mut self, at: usize, sessions: &[bool], asks: bool) {
         if !asks {
             let hint = "write when = 'MsgType = BC' (NetworkCounterpartySystemStatusRequest)";
