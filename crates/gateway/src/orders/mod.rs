@@ -1,8 +1,8 @@
 //! The return path: finds the client to which a venue's response belongs.
 //!
-//! [`OrderTracker`] handles each message to a venue and each message from a venue. It remembers which client and
-//! which order or request each id belongs to, rewrites ids of two clients that collide at a venue, and restores each
-//! client's own ids in responses. [`table`] lists the ids in each message type.
+//! [`OrderTracker`] handles each message to a venue and each message from a venue. It remembers the client and the
+//! order or request of each id. It rewrites ids of two clients that collide at a venue, and restores each client's
+//! own ids in responses. [`table`] lists the ids in each message type.
 //!
 //! The same calls in the same order give the same results, the same ids and the same
 //! [`state_hash`](OrderTracker::state_hash).
