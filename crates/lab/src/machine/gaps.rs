@@ -215,8 +215,8 @@ impl Watch {
         }
     }
 
-    /// How much of the last `took` nanoseconds this thread waited for its core; and how much of that wait was used by
-    /// other threads of this process except the two ends.
+    /// How much of the last `took` nanoseconds this thread waited for its core. Also how much of that wait other
+    /// threads of this process used, without the two ends.
     fn waited(&mut self, took: u64) -> (u64, u64) {
         let (before, now) = (self.asked, self.ask());
         self.asked = now;

@@ -36,8 +36,8 @@ impl<W: Write> SampleWriter<W> {
     }
 
     /// Writes the orders of a run (counted from 1), in the order they were due, and flushes them. The columns are the
-    /// due time since the start of the run, the response time and the service time, all in nanoseconds; the times of
-    /// an order without an answer are empty.
+    /// due time since the start of the run, the response time and the service time, all in nanoseconds. For an order
+    /// without an answer, the response time and the service time are empty.
     ///
     /// # Errors
     ///
