@@ -37,7 +37,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// The path is a file of another kind; or a process listens there; or the group is unknown; or a system error.
+    /// The path is a file of another kind, a process listens there, the group is unknown, or a system error.
     pub(crate) fn listen(&self) -> io::Result<UnixListener> {
         let group = match &self.group {
             Some(name) => Some(group(name)?),
