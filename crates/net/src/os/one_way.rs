@@ -1,10 +1,10 @@
 //! Connections that only receive. Answers to their messages leave over another connection.
 //!
 //! On most connections an answer carries the TCP acknowledgement of the message. On a connection without answers,
-//! Linux sends the acknowledgement within the read that empties the socket. That costs a segment, and on a loopback
-//! device also the peer's handling of it, before the reader gets the message (0.7 us of a round trip of 6). So data
-//! on such a connection is read with `MSG_PEEK`, and removed from the kernel after the writes that it causes. The
-//! acknowledgement is not delayed longer, because a peer with Nagle's algorithm would wait for it.
+//! Linux sends the acknowledgement within the read that empties the socket. The acknowledgement is a segment of its
+//! own, and on a loopback device the reader also waits while the peer handles this segment (0.7 us of a round trip of
+//! 6). So data on such a connection is read with `MSG_PEEK`, and removed from the kernel after the writes that it
+//! causes. The acknowledgement is not delayed longer, because a peer with Nagle's algorithm would wait for it.
 
 use std::io;
 use std::os::fd::AsFd;
