@@ -14,8 +14,9 @@ use fixwire::Durability;
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`] for the first folder that this user cannot write or create, that has the store of another
-/// engine, or whose journal has another version than `form`, the form of the application's state.
+/// [`LoadError::Content`] for the first folder with one of these problems: this user cannot write or create it, it
+/// has the store of another engine, or its journal has another version than `form`, the form of the application's
+/// state.
 pub fn check(
     settings: &Settings,
     config: &EngineConfig,

@@ -8,9 +8,9 @@ use fixwire_oms::{LeftOutOf, Oms};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
 
-/// Rows of `check` for an OMS: the sessions of each user template; the keys `carry`, `set`, `map`, `drop` and `refuse` for
-/// request fields, by user and line group; `tmp_fields` and `report_carry` of line groups, `report_drop` of users and drop
-/// copies; the fields that sessions do not get.
+/// The rows of `check` for an OMS. They are the sessions of each user template, and the fields that sessions do not
+/// get. They are also the keys `carry`, `set`, `map`, `drop` and `refuse` for request fields, by user and line group,
+/// the keys `tmp_fields` and `report_carry` of line groups, and the key `report_drop` of users and drop copies.
 pub fn shown(oms: &Oms) -> Vec<(String, String)> {
     let rules = oms.rules();
     let dictionaries = [Version::Fix50Sp2, Version::Fix42].map(Dictionary::built_in);
