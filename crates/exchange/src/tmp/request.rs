@@ -329,8 +329,8 @@ fn text<const SYMBOL: usize>(entry: &OrderEntry<SYMBOL>) -> Result<&[u8], TmpSta
     }
 }
 
-/// The limit price of a market order with protection: the best price of the other side; without one, the last price;
-/// without that, the reference price.
+/// The limit price of a market order with protection: the best price of the other side. Without a best price, the
+/// last price; without a last price, the reference price.
 fn protected(instrument: &Instrument, side: TmpSide) -> Option<Decimal> {
     let book = &instrument.book;
     let other = if side == TmpSide::BUY {
