@@ -29,7 +29,7 @@ use crate::line::output::{Gate, Output};
 pub(crate) const FAREWELL: Nanos = Nanos::from_secs(2);
 
 /// A connection without a complete frame blocks other connections to the link for this time. A real peer sends a
-/// frame at once, so after this time the connection gives way to another one.
+/// frame at once. So after this time the connection is closed when another one arrives.
 const SILENT: Nanos = Nanos::from_secs(1);
 
 /// One link.
@@ -143,7 +143,8 @@ impl FrameLink {
         });
     }
 
-    /// Whether the connection gives way to another one, because its peer has sent no complete frame for too long.
+    /// Whether the connection is closed when another one arrives, because its peer has sent no complete frame for too
+    /// long.
     pub(crate) fn gives_way(&self, now: Mono) -> bool {
         let up = self.up.filter(|up| up.leaving.is_none());
         up.is_some_and(|up| up.bytes_in == 0 && now >= up.since + SILENT)

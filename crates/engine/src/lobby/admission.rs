@@ -1,4 +1,4 @@
-//! Which connections may wait for a Logon, and which connections make way for others.
+//! Which connections may wait for a Logon, and which of them are closed to make room for others.
 
 use std::io;
 use std::net::IpAddr;
@@ -52,7 +52,7 @@ impl Lobby {
     }
 
     /// Handles the announcement of a guest's client by a load balancer: checks whether that client may wait. Returns
-    /// the guest that makes way.
+    /// the guest that must be closed to make room, if any.
     pub(super) fn announce(
         &mut self,
         host: &impl Host,
@@ -73,7 +73,7 @@ impl Lobby {
         place
     }
 
-    /// Whether there is a place for a connection, and which guest makes way for it.
+    /// Whether there is a place for a connection. If a guest must be closed to make room for it, returns this guest.
     pub(crate) fn room_for(
         &mut self,
         now: Now,
@@ -108,7 +108,7 @@ impl Lobby {
     }
 
     /// Whether a connection from this address may wait here for its Logon. If the address has used its share, also
-    /// returns the guest that makes way for the connection.
+    /// returns the guest that must be closed to make room for the connection.
     fn may_wait(
         &mut self,
         now: Now,

@@ -31,8 +31,8 @@ pub(crate) enum Decision {
 }
 
 impl Lobby {
-    /// Reads once from a guest's connection. Also returns the guest that makes way: when a load balancer announces a
-    /// client, another guest may have to make way for it.
+    /// Reads once from a guest's connection. Also returns another guest, if that guest must be closed to make room
+    /// for the client that a load balancer announces.
     pub(crate) fn read(
         &mut self,
         host: &mut impl Host,
@@ -227,8 +227,8 @@ impl Lobby {
     }
 }
 
-/// Length of the first message, once it is complete. While a password is being checked, the guest must wait; a
-/// connection that meanwhile sends more than fits is not a peer.
+/// Length of the first message, once it is complete. While a password is being checked, the guest must wait. A
+/// connection that sends more than the buffer holds during this time is refused.
 fn first_message(
     input: &Input,
     filled: io::Result<usize>,

@@ -106,7 +106,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Closes a connection that makes way for another one.
+    /// Closes a connection to make room for another one.
     fn make_way(&mut self, now: Now, leaves: Option<usize>) {
         if let Some(slot) = leaves {
             self.refuse(now, slot, ConnectionRefusal::MadeWay);
