@@ -120,7 +120,7 @@ impl Pulse {
         }
     }
 
-    /// Notes that we have sent a message.
+    /// Records that we have sent a message.
     #[must_use]
     pub fn sent(self, now: Mono) -> Self {
         match self {
@@ -133,7 +133,7 @@ impl Pulse {
         }
     }
 
-    /// Notes that the peer has sent a message.
+    /// Records that the peer has sent a message.
     #[must_use]
     pub fn heard(self, now: Mono) -> Self {
         match self {

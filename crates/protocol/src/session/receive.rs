@@ -411,9 +411,9 @@ impl Session {
         Some(self.refuse_session(now, &text, outbox))
     }
 
-    /// Notes a ResendRequest above a gap that was answered. Only its MsgSeqNum is kept.
+    /// Records a ResendRequest above a gap that was answered. Only its MsgSeqNum is kept.
     pub(super) fn keep_served(&mut self, number: u64) {
-        // If there is no room for the message, it is requested again later.
+        // If there is no room for the ResendRequest, its MsgSeqNum is requested again later.
         let _ = self.held.keep(number, &[]);
     }
 
@@ -446,7 +446,7 @@ impl Session {
         }
     }
 
-    /// Notes a gap that the peer's ResendRequest shows. Our own ResendRequest follows after the answer.
+    /// Records a gap that the peer's ResendRequest shows. Our own ResendRequest follows after the answer.
     fn owe_request(&mut self, number: u64) {
         if let Phase::LoggedOn(up) = &mut self.phase {
             up.inbound = up.inbound.too_high_request(number);

@@ -82,7 +82,8 @@ impl Session {
         self.reset_open && self.config.begin_string > BeginString::Fix40
     }
 
-    /// Notes that our Logon with ResetSeqNumFlag(141) is written. The peer must confirm it within the logon timeout.
+    /// Records that our Logon with ResetSeqNumFlag(141) is written. The peer must confirm it within the logon
+    /// timeout.
     fn await_confirmation(&mut self, now: Now) {
         let until = now.mono + self.config.logon_timeout;
         if let Phase::LoggedOn(up) = &mut self.phase {
@@ -128,7 +129,7 @@ impl Session {
         (is_old && !looked_at).then_some(Verdict::Handled)
     }
 
-    /// Notes that the peer has reset: its next message has MsgSeqNum 1.
+    /// Records that the peer has reset: its next message has MsgSeqNum 1.
     fn confirm_reset(&mut self) {
         self.reset_open = false;
         self.next_in = 1;

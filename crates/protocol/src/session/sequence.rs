@@ -236,7 +236,7 @@ impl Inbound {
         }
     }
 
-    /// Notes the MsgSeqNum that our ResendRequest got.
+    /// Records the MsgSeqNum that our ResendRequest got.
     #[must_use]
     pub fn sealed(self, request: u64) -> Self {
         match self {
