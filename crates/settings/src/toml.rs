@@ -304,7 +304,7 @@ impl Reader<'_> {
         Some(entry(value.key, value, text))
     }
 
-    /// Notes the positions of secrets, wherever they are and whatever name they have.
+    /// Records the positions of secrets, wherever they are and whatever name they have.
     fn secrets(&mut self, names: &[&str], value: TomlValue<'_>) {
         if let Ok(table) = value.table() {
             for value in table.entries() {
