@@ -207,7 +207,7 @@ impl Os {
         self.never_sleeps && self.open.len() <= DIRECT_CONNECTIONS
     }
 
-    /// Notes that a connection is established. From now on it is read.
+    /// Records that a connection is established. From now on it is read.
     fn opened(&mut self, conn: ConnId) -> io::Result<()> {
         self.open.push(conn);
         self.heat(conn);

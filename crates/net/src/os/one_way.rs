@@ -69,7 +69,7 @@ impl OneWay {
         self.untaken > 0
     }
 
-    /// Notes that data is written on this connection.
+    /// Records that data is written on this connection.
     #[inline]
     pub(super) fn has_written(&mut self) {
         self.silent = false;
