@@ -100,7 +100,7 @@ impl Book {
         }
     }
 
-    /// Notes the price of a trade, for stop orders and auctions.
+    /// Records the price of a trade, for stop orders and auctions.
     pub(crate) fn traded(&mut self, price: i64) {
         self.last = Some(price);
         let (low, high) = self.swing.unwrap_or((price, price));
