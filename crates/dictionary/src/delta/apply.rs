@@ -106,7 +106,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Notes that this statement has changed a thing. Two files must not change the same thing.
+    /// Records that this statement has changed a thing. Two files must not change the same thing.
     fn touch(&mut self, thing: Thing, what: impl FnOnce() -> String) -> Outcome {
         match self.touched.get(&thing) {
             Some((delta, _)) if *delta != self.current => {
