@@ -219,8 +219,9 @@ impl Notes {
         self.known.get(number.0 as usize)?.place
     }
 
-    /// Notes the limits of the file if they have changed, which happens once, after a restart with a changed file. If
-    /// the orders exceed the new limits, the inner error reports this once, and the old limits stay in force.
+    /// Writes a note of the file's limits if the limits have changed. This happens once, after a restart with a
+    /// changed file. If the orders exceed the new limits, the inner error reports this once, and the old limits stay
+    /// in force.
     pub fn begin(&mut self, outbox: &mut Outbox) -> Result<Result<(), NoteError>, Trouble> {
         if self.begun {
             return Ok(Ok(()));

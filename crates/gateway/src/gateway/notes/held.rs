@@ -147,7 +147,7 @@ impl Notes {
         }
     }
 
-    /// Removes the first message of a queue, and the cancelled messages that follow it, and notes this.
+    /// Removes the first message of a queue, and the cancelled messages that follow it. Writes a note of this.
     pub fn leaves(&mut self, row: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
         let target = target(row).0;
         self.keep_held(HeldNote::Left { target }, outbox)
@@ -192,7 +192,7 @@ impl Notes {
         self.queues.pop(row)
     }
 
-    /// Notes that a client cancelled a held order, and removes the messages of the order from the queue.
+    /// Writes a note that a client cancelled a held order, and removes the messages of the order from the queue.
     pub fn cancel_held(
         &mut self,
         (client, venue): (SessionId, SessionId),
