@@ -237,8 +237,8 @@ impl Report {
 
 /// The machine caused a percentile when gaps delayed more than this share of the orders slower than the percentile.
 const MOST_TOUCHED: f64 = 0.5;
-/// A run is touched clearly more than the floor run beside it when its share of delayed orders is larger by this
-/// much.
+/// Gaps of the machine delay clearly more orders of a run than of the floor run beside it when the two shares of
+/// delayed orders differ by more than this.
 const CLEARLY: f64 = 0.25;
 /// Number of percentiles that decide whether a run was disturbed: 50, 90, 99, 99.9 %.
 const JUDGED: usize = 4;
