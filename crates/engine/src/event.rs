@@ -350,7 +350,8 @@ pub enum Event {
         /// The peer's interval and ours; ours is used.
         interval: OtherHeartBtInt,
     },
-    /// NextExpectedMsgSeqNum(789) in the peer's Logout was above our next MsgSeqNum, so ours was set to that value.
+    /// NextExpectedMsgSeqNum(789) in the peer's Logout was above our next MsgSeqNum, so our next MsgSeqNum was set to
+    /// that value.
     NumberMovedOn {
         /// The session.
         session: SessionId,

@@ -126,7 +126,7 @@ impl Operation {
     }
 }
 
-/// Maximum length in the note of a message that an operator sends, bytes.
+/// Maximum number of bytes of an operator's message that the note shows.
 const LONGEST_BY_HAND: usize = 4096;
 
 /// A message that an operator sends, as text with its secrets masked: `35=B|148=Closing`.

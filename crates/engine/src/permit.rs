@@ -29,7 +29,8 @@ pub enum OperatorAccess {
     Query(Vec<u8>),
     /// Optional data that needs this right. Without the right the data is left out; the request is not refused.
     Part(OperatorRight),
-    /// A connection to the control socket that is reserved for operators. A denial is not reported as a refusal.
+    /// A connection to the control socket, in a place that is reserved for operators. A denial is not reported as a
+    /// refusal.
     Place,
 }
 

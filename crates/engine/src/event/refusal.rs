@@ -17,8 +17,8 @@ pub enum ConnectionRefusal {
     /// There are too many connections without a Logon from this address. The value is the limit plus one for each
     /// session of the address.
     TooManyFromAddress(usize),
-    /// The connection had not sent a complete Logon, and made way for a newer connection from an address that
-    /// sessions belong to.
+    /// The connection had not sent a complete Logon. It was closed to make room for a newer connection from an
+    /// address that sessions belong to.
     MadeWay,
     /// No complete Logon arrived within LogonTimeout, whose value this is.
     Timeout(Nanos),

@@ -10,8 +10,8 @@ use crate::schedule::{Schedule, ScheduleState};
 
 /// Interval at which the wall clock is checked, because it may have been set.
 const LOOK_AGAIN: Nanos = Nanos(1_000_000_000);
-/// If the sequence numbers seem to have begun later than now by more than this, a wrong clock set the time of their
-/// beginning. Nanoseconds.
+/// Maximum time by which the recorded beginning of the sequence numbers may be in the future, in nanoseconds. If it
+/// is later, a wrong clock has set it.
 const WRONG_CLOCK: i64 = 86_400_000_000_000;
 
 /// The session schedule of one session, and where the session is in it.
