@@ -54,14 +54,15 @@ pub fn is_session(name: &str) -> bool {
 
 /// Prefix of the note with the address from which a peer has logged on.
 pub(super) const LOGGED_ON_FROM: &str = "logged on from ";
-/// Prefix of the note that an operator has disabled a session; the operator follows.
+/// Prefix of the note which says that an operator has disabled a session. The operator follows.
 pub const DISABLED_BY: &str = "disabled by ";
-/// Prefix of the note that an operator has enabled a session again; the operator follows.
+/// Prefix of the note which says that an operator has enabled a session again. The operator follows.
 pub const ENABLED_BY: &str = "enabled by ";
 
-/// Prefix of the note that messages of a session wait for its next logon. The MsgSeqNum of the first one follows.
+/// Prefix of the note which says that messages of a session wait for its next logon. The first MsgSeqNum that waits
+/// follows.
 const WAITING_FROM: &str = "messages wait for the next logon, from MsgSeqNum ";
-/// The note that no message of a session waits for its next logon any more.
+/// The note which says that no message of a session waits for its next logon any more.
 const NOTHING_WAITS: &str = "no message waits for the next logon";
 
 /// The text of the [note](crate::Journal::note) that states the MsgSeqNum from which on messages of a session wait

@@ -183,7 +183,7 @@ impl Tail {
             let Some(next) = self.next_segment()? else {
                 return Ok(None);
             };
-            // The next segment has records, so this one gets no more. But one may have arrived just now.
+            // The next segment has records, so this segment gets no more. But a record may have arrived just now.
             if self.length()? == 0 {
                 self.at = next.at;
                 self.open = next.open;
