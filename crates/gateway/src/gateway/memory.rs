@@ -27,7 +27,7 @@ const DATA: usize = 103;
 const CELLS: usize = 32;
 /// Memory of a block and its pointer, in bytes.
 const BLOCK: u64 = (size_of::<[Cell; CELLS]>() + size_of::<Box<[Cell; CELLS]>>()) as u64;
-/// For this number of bytes of the memory limit, the hash table has one list head.
+/// Number of bytes of the memory limit for each list head of the hash table.
 const PER_HEAD: u64 = 256;
 /// Means: no cell.
 const NONE: u32 = 0;

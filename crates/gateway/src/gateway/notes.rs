@@ -412,7 +412,7 @@ impl Notes {
         self.end(venue, outbox)
     }
 
-    /// A held message was not delivered. `known` has the fields of the message that orders track.
+    /// A held message was not delivered. `known` has the fields of the message that the order tracker reads.
     pub fn not_delivered(
         &mut self,
         venue: SessionId,

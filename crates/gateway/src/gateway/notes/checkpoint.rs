@@ -17,8 +17,8 @@
 //! notes and decides when `max_held` is reached. Nothing in a checkpoint depends on the hash key or on free memory.
 //! The blocks of the file have checksums.
 //!
-//! The file does not limit the restored state. Orders keep the limits of the last note until [`Notes::begin`] notes
-//! others, and queues may exceed `max_held`. Remembered values beyond `max_remembered` are dropped.
+//! The file does not limit the restored state. Orders keep the limits of the last note until [`Notes::begin`] writes
+//! a note of other limits, and queues may exceed `max_held`. Remembered values beyond `max_remembered` are dropped.
 
 use alloc::format;
 use alloc::string::String;
