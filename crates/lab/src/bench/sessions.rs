@@ -88,7 +88,8 @@ pub struct Window {
 }
 
 impl Found {
-    /// p99 of the median loud window divided by p99 of the median quiet window.
+    /// The p99 of the windows with orders from peers that never read (`loud`), divided by the p99 of the windows
+    /// without (`quiet`). Of each kind, the window with the median p99 counts.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         let median = |windows: &[Window]| {

@@ -84,7 +84,8 @@ fn session_of(entry: &LogEntry<'_>) -> RecordedSession {
     }
 }
 
-/// Whether this entry is a resent message, or is not an application message of its own.
+/// Whether this entry does not count: it is a possible duplicate, it has a wrong frame, or the journal gives it a
+/// status other than `queued`.
 fn is_again(entry: &LogEntry<'_>) -> bool {
     entry.get(43) == Some(b"Y") || entry.fault.is_some() || !matches!(entry.mark, "" | "queued")
 }

@@ -44,8 +44,8 @@ pub(crate) fn points(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// A percent value as a quantile, divided from the nearest integer: a slightly larger quantile of a thousand values
-/// would be the next value.
+/// A percent value as a quantile. The value is rounded to a whole number before the division, because a quantile that
+/// is slightly too large would select the next of a thousand values.
 fn quantile(percent: f64) -> f64 {
     (percent * 1e6).round() / 1e8
 }

@@ -338,8 +338,8 @@ pub(crate) fn time_cell(report: &Report, row: &Row, column: usize) -> String {
     format!("{mark}{}", shown(report.unit, median(row, column)))
 }
 
-/// A time as a multiple of the floor's. `None` without a floor, and when the machine disturbed one of both more than
-/// the other.
+/// A time as a multiple of the floor's. `None` without a floor, and when the machine disturbed the row more than the
+/// floor, or the floor more than the row.
 pub(crate) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
     let floor = report.floor_of(row)?;
     if row.is_touched_more(floor, column) || floor.is_touched_more(row, column) {
