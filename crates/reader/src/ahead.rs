@@ -17,9 +17,11 @@ use crate::entry::{Hints, LogEntry, LogPlace, TimeSource};
 use crate::input::{LogInput, Step};
 use crate::left_out::{LeftOut, LeftOuts};
 
-/// Approximate bytes and messages of a batch, and maximum number of waiting batches.
+/// Approximate number of bytes of a batch.
 const BYTES: usize = 256 << 10;
+/// Approximate number of messages of a batch.
 const MESSAGES: usize = 1024;
+/// Maximum number of waiting batches.
 const WAITING: usize = 2;
 
 /// A source whose messages come in batches.

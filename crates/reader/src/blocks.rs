@@ -12,8 +12,9 @@ use crate::zone::SECOND;
 
 /// Size of the longest packet or block, bytes.
 const LONGEST: usize = 16 << 20;
-/// Size of the file header of a pcap capture, bytes. The constant below is the size of one packet's header.
+/// Size of the file header of a pcap capture, bytes.
 const PCAP_HEADER: usize = 24;
+/// Size of the header of one packet in a pcap capture, bytes.
 const PCAP_FRAME: usize = 16;
 /// Bytes of a pcapng block's type and length, and of a section's byte order mark.
 const PCAPNG_HEAD: usize = 12;

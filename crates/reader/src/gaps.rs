@@ -7,10 +7,11 @@ use fixwire_protocol::value::uint;
 
 use crate::entry::LogEntry;
 
-/// Maximum number of senders that are counted separately; below, the maximum for the bytes of their names, and for
-/// gaps over all senders.
+/// Maximum number of senders that are counted separately.
 const MOST_SENDERS: usize = 10_000;
+/// Maximum length of the name of a sender, bytes.
 const LONGEST_NAME: usize = 300;
+/// Maximum number of gaps, over all senders.
 const MOST_GAPS: usize = 100_000;
 
 /// MsgSeqNums that were missing when a later MsgSeqNum arrived.

@@ -27,8 +27,9 @@ use crate::zone::LogZone;
 const FIRST: usize = 4096;
 /// Maximum number of bytes of indexes that stay in memory while logs are read.
 const KEPT: u64 = 64 << 20;
-/// Extension of index files. Below: index files that were not written for this long are removed.
+/// Extension of index files.
 const ENDING: &str = "index";
+/// Index files that were not written for this time are removed.
 const OLD: Duration = Duration::from_secs(60 * 86_400);
 
 /// The indexes of logs, in a folder.

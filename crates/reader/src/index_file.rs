@@ -9,8 +9,9 @@ use std::sync::Arc;
 use crate::index_key::hash;
 use crate::index_record::{BlockRecord, HEADER, IndexHeader, LONGEST, LogState};
 
-/// Number of bytes at the end of a block that are compared; below, number of blocks that are compared.
+/// Number of bytes at the end of a block that are compared.
 const TAIL: usize = 256;
+/// Number of blocks that are compared.
 const SAMPLES: usize = 16;
 
 /// An index that belongs to its log in its present state.

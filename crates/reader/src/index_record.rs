@@ -22,8 +22,9 @@ const MAGIC: [u8; 8] = *b"FWINDEX2";
 pub(crate) const HEADER: usize = 48;
 /// Approximate size of a block, bytes of the log.
 pub(crate) const BLOCK: u64 = 256 << 10;
-/// Bits of the filter per id (fewer in a block with very many ids); below, number of bits that one id sets.
+/// Bits of the filter per id; fewer in a block with very many ids.
 const BITS_PER_ID: usize = 24;
+/// Number of bits of the filter that one id sets.
 const PROBES: u64 = 10;
 /// Maximum bytes of the filter per 1,000 bytes of the log.
 const MOST_FILTER: u64 = 32;

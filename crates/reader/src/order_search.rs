@@ -15,8 +15,9 @@ use crate::order_step::{OrderFields, OrderStep, is_name};
 
 /// Maximum number of ids that are collected.
 const MOST_IDS: usize = 10_000;
-/// Maximum number of messages that are collected, and maximum number of their bytes.
+/// Maximum number of messages that are collected.
 const MOST_STEPS: usize = 100_000;
+/// Maximum number of bytes of the messages that are collected.
 const MOST_BYTES: usize = 64 << 20;
 
 /// Finds the messages of an order: the messages with one of its ids, and the rejects of these messages. Other ids in

@@ -12,8 +12,9 @@ use parquet::schema::types::{Type, TypePtr};
 
 /// Approximate memory of a row group, bytes. It is exceeded by at most one row.
 const GROUP: usize = 64 << 20;
-/// Memory of a value without its text, bytes; below, memory of each cell.
+/// Memory of a value without its text, bytes.
 const VALUE: usize = 56;
+/// Memory of a cell, bytes.
 const CELL: usize = size_of::<i16>();
 
 /// A column of a Parquet file.
