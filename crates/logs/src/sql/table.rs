@@ -24,9 +24,11 @@ const OPTIONAL: [&str; 4] = ["sendersubid", "senderlocid", "targetsubid", "targe
 pub(super) struct Tables {
     /// Names of the tables, each once.
     pub(super) names: Vec<String>,
-    /// Index in `names` of the table for incoming messages; below, for outgoing messages and for events.
+    /// Index in `names` of the table for incoming messages.
     pub(super) incoming: usize,
+    /// Index in `names` of the table for outgoing messages.
     pub(super) outgoing: usize,
+    /// Index in `names` of the table for events.
     pub(super) events: usize,
 }
 
