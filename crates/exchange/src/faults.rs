@@ -257,7 +257,7 @@ pub(crate) struct Faults {
     /// The wire faults; `None` if they are not available.
     pub(crate) wire: Option<Arc<dyn WireControl>>,
     pub(crate) fates: VecDeque<Fate>,
-    /// Reports that are sent a second time, each with the time of that.
+    /// Reports that are sent a second time, each with the time of the second sending.
     pub(crate) again: Vec<(Mono, Report)>,
 }
 
