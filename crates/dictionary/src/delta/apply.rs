@@ -270,7 +270,7 @@ impl Desk<'_> {
             self.touch(thing, || format!("the field {tag}"))?;
         }
         if !same || how == How::Change {
-            // This finds the length field of the field again, or the field gets the one that is named.
+            // This finds the length field of the field again, or gives the field the length field that is named.
             self.draft.put_field(field);
         }
         if let Some(length) = length {

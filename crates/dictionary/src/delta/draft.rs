@@ -121,7 +121,7 @@ impl Draft {
         }
     }
 
-    /// Removes a field, also from all messages. The error is a group that would be left empty.
+    /// Removes a field, also from all messages. The error is the tag of a group that would be left empty.
     pub fn remove_field(&mut self, tag: Tag) -> Result<(), Tag> {
         self.forget_name(tag);
         self.fields.remove(&tag);
