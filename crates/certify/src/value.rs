@@ -30,8 +30,8 @@ pub enum ExpectedValue {
     Any,
     /// `(none)`: the field is absent.
     Absent,
-    /// `$NAME`: the value of the variable. If the variable has no value yet, any value, which then becomes the
-    /// variable's.
+    /// `$NAME`: the value of the variable. If the variable has no value yet, any value matches and becomes the value
+    /// of the variable.
     Variable(String),
     /// `@N`: the value of the same field in the message of step N.
     SameAs(usize),
