@@ -25,7 +25,7 @@ fn wrong<T>(bytes: &[u8], at: usize, expected: &'static str) -> Result<T, Wrong>
 }
 
 /// The two sequence numbers in a `.seqnums` file: the next to send, and the next expected. QuickFIX/n writes the file
-/// with its first message; before, the file is empty.
+/// with its first message. Until then the file is empty.
 pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wrong> {
     if family == Family::QuickfixN && bytes.is_empty() {
         return Ok((1, 1));
@@ -64,7 +64,7 @@ pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
         return Ok(number);
     }
     if bytes.is_empty() {
-        // The file is written with the first message; before, the number is 1.
+        // The file is written with the first message. Until then the number is 1.
         return Ok(1);
     }
     let text = java_text(bytes)?;
