@@ -7,6 +7,7 @@
 
 mod answers;
 mod opening;
+mod parents;
 mod requests;
 mod result;
 mod uses;
@@ -19,7 +20,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
-    Application as _, Decoder, Message, Mono, Now, Outbox, Refusal, SessionId, Timestamp, tag,
+    Application as _, Decoder, Message, Mono, Now, Outbox, Refusal, SessionId, Tag, Timestamp, tag,
 };
 
 pub use result::{
@@ -38,9 +39,13 @@ use crate::values::show::digits;
 use crate::values::value::{Number, RequestKind};
 use answers::{Answer, AnswerKind};
 use opening::Opening;
+use parents::Parents;
 use requests::{Outcome, Recorded, RequestAt, Requests};
 use result::Findings;
 use venue::{sent_request, venue_reject, venue_report};
+
+/// How the result names requests that are not played because their order is older than the record.
+const BEFORE_RECORD: &[u8] = b"requests for orders of before the record";
 
 /// An OMS to which a record is played. Lines over TMP speak FIX 4.4 in the trial, so rejects that only TMP causes are
 /// not found.
@@ -62,6 +67,10 @@ pub struct OmsTrial {
     sent: Vec<Number>,
     /// Orders from before the record; `None` when the record begins with an empty journal.
     opening: Option<Opening>,
+    /// `None` while a child order is played.
+    parents: Option<Parents>,
+    /// The request that the OMS is reading.
+    playing: Option<RequestAt>,
     /// Number of answers of the venue.
     executions: u64,
     /// Whether the OMS is reading an answer of the record. A reject in this time is a reject of the venue.
@@ -99,6 +108,7 @@ impl OmsTrial {
             }
         }
         let count = sessions.len();
+        let parents = Some(Parents::new(&sessions));
         // The key matters only where strangers choose ids.
         let mut oms = Oms::new(rules, sessions, 0, Box::new(|_| {}));
         oms.set_written(WrittenEvents::Rejects);
@@ -113,6 +123,8 @@ impl OmsTrial {
             requests: Requests::default(),
             findings,
             opening: opening.map(Opening::new),
+            parents,
+            playing: None,
             waiting: BTreeMap::new(),
             sent: Vec::new(),
             executions: 0,
@@ -134,6 +146,37 @@ impl OmsTrial {
             return;
         }
         let now = self.pass(at);
+        let parent = (message.msg_type() == b"D" && self.oms.core().has_parents())
+            .then(|| Parents::named(self.own_tag(), message));
+        match parent.flatten() {
+            Some(parent) => self.play_child(now, from, message, parent),
+            None => self.play(now, from, message),
+        }
+    }
+
+    /// The own tag `parent`; 0 when the settings have none.
+    fn own_tag(&self) -> Tag {
+        self.oms.rules().own_tags.parent
+    }
+
+    /// Plays a child order with the number that its parent has in the trial; `parent` is the number in the record.
+    fn play_child(&mut self, now: Now, from: SessionId, message: &Message<'_>, parent: Number) {
+        if let Some(opening) = &mut self.opening
+            && let Some(session) = self.oms.session_no(from)
+            && opening.has_parent(parent)
+        {
+            let name = self.oms.state().sessions().name(session);
+            opening.add(name, message.get(tag::CL_ORD_ID).unwrap_or_default());
+            return self.findings.leave_out(BEFORE_RECORD);
+        }
+        let own = self.own_tag();
+        if let Some(mut parents) = self.parents.take() {
+            self.play(now, from, &parents.translated(own, message));
+            self.parents = Some(parents);
+        }
+    }
+
+    fn play(&mut self, now: Now, from: SessionId, message: &Message<'_>) {
         let kind = match message.msg_type() {
             b"D" => Some(None),
             b"G" => Some(Some(RequestKind::Replace)),
@@ -153,19 +196,18 @@ impl OmsTrial {
             [] => None,
             _ => self.requests.find(session, original),
         };
-        let order = recorded.and_then(|it| self.requests.order(it));
         if let Some(opening) = self.opening.as_mut().filter(|_| recorded.is_none()) {
             let name = self.oms.state().sessions().name(session);
             if kind.is_some() && opening.has_order(name, original, id) {
-                return self
-                    .findings
-                    .leave_out(b"requests for orders of before the record");
+                return self.findings.leave_out(BEFORE_RECORD);
             }
         }
         let request = Recorded::new(session, id, kind, now.wall.0, self.oms.state().day());
-        let request = self.requests.add(request.of_order(order));
+        let request = self.requests.add(request, recorded);
+        self.playing = Some(request);
         let heard = self.oms.on_message(now, from, message, &mut self.outbox);
         self.collect();
+        self.playing = None;
         if let Err(refusal) = heard {
             let text = refused(refusal);
             self.requests.reject(request, None, text);
@@ -192,6 +234,12 @@ impl OmsTrial {
         let Some(session) = self.oms.session_no(to) else {
             return;
         };
+        // Drop copies repeat the reports to the clients.
+        let name = self.oms.state().sessions().name(session);
+        let mut copies = self.oms.rules().drop_copies.iter();
+        if copies.any(|copy| copy.session.as_bytes() == name) {
+            return;
+        }
         let Some(answer) = Answer::of(message) else {
             return self.findings.leave_out_report(message);
         };
@@ -211,12 +259,15 @@ impl OmsTrial {
                 .findings
                 .leave_out(b"answers to requests that the record does not have");
         };
-        self.requests.answered(request, answer.kind);
+        let request = self.requests.answered(request, answer.kind);
         let Some(number) = self.requests.order(request) else {
             return self.lose(&answer, request);
         };
         // The OMS makes the reports of a parent from those of its children.
         if self.oms.state().families.is_parent(number) {
+            if let Some(parents) = &mut self.parents {
+                parents.reported(message, number);
+            }
             return self.settle(now);
         }
         // The order still has the terms before the replace, under another ClOrdID(11).
@@ -372,9 +423,11 @@ impl OmsTrial {
             if !rejects {
                 continue;
             }
+            let id = id.unwrap_or_default();
             let known = self.oms.session_no(session);
-            let known =
-                known.and_then(|session| self.requests.find(session, id.unwrap_or_default()));
+            // An earlier request may have the same ClOrdID(11).
+            let playing = self.playing.filter(|it| self.requests.has(*it, known, id));
+            let known = playing.or_else(|| self.requests.find(known?, id));
             if let Some(request) = known {
                 let reason = *reason.get_or_insert_with(|| last_reason(&self.outbox));
                 let text = String::from_utf8_lossy(text.unwrap_or_default()).into_owned();

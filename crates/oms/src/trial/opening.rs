@@ -11,7 +11,7 @@ use super::result::Findings;
 use crate::state::OmsState;
 use crate::values::rules::{PositionRule, RiskRules};
 use crate::values::units::units;
-use crate::values::value::Quantity;
+use crate::values::value::{Number, Quantity};
 
 /// The state before the record.
 pub(super) struct Opening {
@@ -41,9 +41,20 @@ impl Opening {
     pub fn has_order(&mut self, session: &[u8], original: &[u8], id: &[u8]) -> bool {
         let knows = self.knows(session, original);
         if knows {
-            self.requests.insert((session.to_vec(), id.to_vec()));
+            self.add(session, id);
         }
         knows
+    }
+
+    /// Records the ClOrdID(11) of a request that is not played, because its order or parent order is from before the
+    /// record.
+    pub fn add(&mut self, session: &[u8], id: &[u8]) {
+        self.requests.insert((session.to_vec(), id.to_vec()));
+    }
+
+    /// Whether an order with this number was a parent before the record.
+    pub fn has_parent(&self, number: Number) -> bool {
+        self.state.families.is_parent(number)
     }
 }
 

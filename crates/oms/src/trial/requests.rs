@@ -1,5 +1,6 @@
 //! The requests of a record, each with its outcome in the record and its outcome in the trial.
 
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -47,6 +48,8 @@ pub(super) struct Recorded {
     /// `None` while the record has no answer.
     pub then: Option<Then>,
     pub now: Outcome,
+    /// The request for the new order that this request belongs to; `None` for the new order itself.
+    of: Option<RequestAt>,
     /// Whether a fill of the order was lost.
     has_lost: bool,
 }
@@ -69,13 +72,9 @@ impl Recorded {
             order: None,
             then: None,
             now: Outcome::Accepted,
+            of: None,
             has_lost: false,
         }
-    }
-
-    /// The same request, for an order of the trial.
-    pub fn of_order(self, order: Option<Number>) -> Self {
-        Self { order, ..self }
     }
 }
 
@@ -95,6 +94,9 @@ fn hash(session: SessionNo, id: &[u8]) -> u64 {
 pub(super) struct Requests {
     all: Vec<Recorded>,
     places: HashTable<usize>,
+    /// Requests whose ClOrdID(11) another request of the same trading day had before, and which have no answer in the
+    /// record yet: by the place of the first request.
+    repeated: BTreeMap<usize, VecDeque<usize>>,
     /// The requests that the trial rejects, in the order of the rejects.
     rejected: Vec<(RequestAt, Rejection)>,
 }
@@ -110,15 +112,21 @@ impl Requests {
         found.copied().map(RequestAt)
     }
 
-    /// Adds a request. If a ClOrdID(11) is used again on the same trading day, it stands for its first request, which
-    /// has the answers.
-    pub fn add(&mut self, request: Recorded) -> RequestAt {
+    /// Adds a request; `original` is the request that it replaces or cancels. If a ClOrdID(11) is used again on the same
+    /// trading day, it stands for its first request. The other requests have only the rejects of the OMS.
+    pub fn add(&mut self, mut request: Recorded, original: Option<RequestAt>) -> RequestAt {
         let place = self.all.len();
+        if let Some(original) = original {
+            request.order = self.all[original.0].order;
+            request.of = Some(self.all[original.0].of.unwrap_or(original));
+        }
         let (session, id) = (request.session, request.id.bytes());
         let (hashed, all) = (hash(session, id), &self.all);
         let is_it = |at: &usize| all[*at].session == session && all[*at].id.bytes() == id;
         match self.places.find_mut(hashed, is_it) {
-            Some(known) if all[*known].day == request.day => {}
+            Some(known) if all[*known].day == request.day => {
+                self.repeated.entry(*known).or_default().push_back(place);
+            }
             Some(known) => *known = place,
             None => {
                 let rehash = |at: &usize| hash(all[*at].session, all[*at].id.bytes());
@@ -127,6 +135,12 @@ impl Requests {
         }
         self.all.push(request);
         RequestAt(place)
+    }
+
+    /// Whether a request came from a session with a ClOrdID(11).
+    pub fn has(&self, at: RequestAt, session: Option<SessionNo>, id: &[u8]) -> bool {
+        let request = &self.all[at.0];
+        session == Some(request.session) && request.id.bytes() == id
     }
 
     /// The number in the trial of a request's order.
@@ -157,8 +171,17 @@ impl Requests {
         }
     }
 
-    /// Records an answer in the record. The first answer that accepts or rejects the request counts.
-    pub fn answered(&mut self, at: RequestAt, kind: AnswerKind) {
+    /// Records an answer in the record to a ClOrdID(11). The first answer that accepts or rejects the request counts.
+    /// The OMS rejects at once, so its reject is for a request that has this ClOrdID(11) again. Returns the request that
+    /// the answer belongs to.
+    pub fn answered(&mut self, at: RequestAt, kind: AnswerKind) -> RequestAt {
+        let by_oms = matches!(
+            kind,
+            AnswerKind::Rejected(RejectedBy::Oms) | AnswerKind::Declined(RejectedBy::Oms)
+        );
+        let mut repeated = self.repeated.get_mut(&at.0).filter(|_| by_oms);
+        let again = repeated.as_mut().and_then(|it| it.pop_front());
+        let at = again.map_or(at, RequestAt);
         let then = match kind {
             AnswerKind::Rejected(by) | AnswerKind::Declined(by) => Then::Rejected(by),
             AnswerKind::New
@@ -168,11 +191,13 @@ impl Requests {
             | AnswerKind::Expired => Then::Accepted,
         };
         self.all[at.0].then.get_or_insert(then);
+        at
     }
 
     /// Whether this is the first fill of the request's order that is lost.
     pub fn lose(&mut self, at: RequestAt) -> bool {
-        !core::mem::replace(&mut self.all[at.0].has_lost, true)
+        let order = self.all[at.0].of.unwrap_or(at);
+        !core::mem::replace(&mut self.all[order.0].has_lost, true)
     }
 
     /// All requests in the order of the record.

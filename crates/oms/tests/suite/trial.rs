@@ -567,3 +567,105 @@ fn fills_of_a_parent_are_those_of_its_children_and_not_lost() {
     assert_eq!((result.orders.accepted, result.changed.len()), (2, 0));
     assert_eq!((result.lost.fills, result.lost.orders), (0, 0));
 }
+
+/// A row of a record, with the order terms of account A1 in XYZ.
+fn row(at: i64, is_ours: bool, msg_type: &str, body: &str) -> Row {
+    Row {
+        at: 1_795_334_400_000_000_000 + at,
+        is_ours,
+        msg_type: msg_type.to_owned(),
+        body: body.to_owned(),
+    }
+}
+
+const TERMS: &str = "55=XYZ|54=1|1=A1|40=2|44=100|38=100|";
+
+#[test]
+fn a_client_order_id_that_comes_again_does_not_change_its_first_order() {
+    let order = format!("11=C1|{TERMS}");
+    let new = "37=1|11=C1|17=1|150=0|39=0|";
+    let reject = "37=NONE|11=C1|17=2|150=8|39=8|103=6|58=RC4: used before|";
+    let fill = "37=1|11=C1|17=3|150=F|39=2|32=100|31=100|14=100|";
+    // The venue may accept the first order before or after the second one is rejected.
+    for answers in [[new, reject, fill], [reject, new, fill]] {
+        let rows = [(false, "D", order.as_str()); 2].into_iter();
+        let rows = rows.chain(answers.map(|body| (true, "8", body)));
+        let rows = (0..).zip(rows);
+        let record: Vec<Row> = rows
+            .map(|(at, (is_ours, kind, body))| row(at, is_ours, kind, body))
+            .collect();
+        let result = try_out(&record, "", FIX44);
+        let orders = result.orders;
+        assert_eq!(
+            (orders.all, orders.accepted, orders.rejected),
+            (2, 1, 1),
+            "{answers:?}"
+        );
+        assert_eq!((orders.unanswered, orders.rejected_now), (0, 1));
+        assert_eq!((result.changed.len(), result.lost.fills), (0, 0));
+        assert_eq!(result.orders.rejected_before, 0);
+    }
+}
+
+#[test]
+fn a_child_order_finds_its_parent_when_the_numbers_of_the_trial_are_others() {
+    let parent = format!("11=P1|{TERMS}21=3|");
+    let child = |id: &str, named: &str| format!("11={id}|{TERMS}{named}");
+    let report = |number: u64, id: &str| format!("37={number}|11={id}|17={number}|150=0|39=0|");
+    // The record has order numbers from 5000001; the trial begins at 1.
+    let record = [
+        row(1, false, "D", &parent),
+        row(2, true, "8", &report(5_000_001, "P1")),
+        row(3, false, "D", &child("C1", "9705=5000001|")),
+        row(4, true, "8", &report(5_000_002, "C1")),
+        row(5, false, "F", "11=X1|41=C1|55=XYZ|54=1|"),
+        row(6, true, "8", "37=5000002|11=X1|41=C1|17=3|150=4|39=4|14=0|"),
+        row(7, false, "D", &child("C2", "1080=5000001|1081=1|")),
+        row(8, true, "8", &report(5_000_004, "C2")),
+    ];
+    let result = try_out(&record, "", FIX44);
+    assert_eq!(
+        (result.orders.accepted, result.changed.len()),
+        (3, 0),
+        "{result:?}"
+    );
+
+    // Order 1 of the trial is not the parent that the record calls 1.
+    let record = [
+        row(1, false, "D", &parent.replace("38=100", "38=2000")),
+        row(2, true, "8", &report(1, "P1")),
+        row(3, false, "D", &parent.replace("P1", "P2")),
+        row(4, true, "8", &report(2, "P2")),
+        row(5, false, "D", &child("C1", "9705=1|")),
+        row(6, true, "8", &report(3, "C1")),
+    ];
+    let result = try_out(&record, "", FIX44);
+    let rejected: Vec<&str> = result.changed.iter().map(|it| &*it.id).collect();
+    assert_eq!(rejected, ["P1", "C1"]);
+}
+
+#[test]
+fn fills_under_several_client_order_ids_are_fills_of_one_lost_order() {
+    let replace = "11=G1|41=C1|55=XYZ|54=1|1=A1|40=2|44=100|38=2100|";
+    let fill = |id: &str, exec: u64| format!("37=1|11={id}|17={exec}|150=F|39=1|32=10|31=100|");
+    let record = [
+        row(
+            1,
+            false,
+            "D",
+            &format!("11=C1|{}", TERMS.replace("38=100", "38=2000")),
+        ),
+        row(2, true, "8", "37=1|11=C1|17=1|150=0|39=0|"),
+        row(3, true, "8", &fill("C1", 2)),
+        row(4, false, "G", replace),
+        row(
+            5,
+            true,
+            "8",
+            "37=1|11=G1|41=C1|17=3|150=5|39=1|38=2100|44=100|",
+        ),
+        row(6, true, "8", &fill("G1", 4)),
+    ];
+    let result = try_out(&record, "", FIX44);
+    assert_eq!((result.lost.fills, result.lost.orders), (2, 1));
+}
