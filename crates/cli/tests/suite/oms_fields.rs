@@ -1,9 +1,17 @@
-//! Fields that an OMS does not carry: refused, or dropped and counted where the settings say so.
+//! Fields that an OMS passes on, refuses, or drops and counts where the settings say so.
 
 use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
 use std::process::Command;
 
-use crate::oms::{Floor, json, order, report};
+use serde_json::Value;
+
+use crate::oms::{Floor, example, id, json, oms, order, report, start};
+use crate::oms_desk::csv;
+use crate::oms_reports::in_days;
+use crate::peer::Peer;
+use crate::running::free_port;
 
 #[test]
 fn a_field_is_refused_or_dropped_and_counted() {
@@ -118,4 +126,99 @@ fn a_client_of_a_template_asks_for_instruments() {
         .lines()
         .map(|row| row.split_whitespace().collect::<Vec<_>>());
     assert!(rows.any(|row| row == ["user.CLI*", "CLIENT"]), "{said}");
+}
+
+/// The settings of the example with sessions of FIX 4.4, a drop copy and files of each day.
+fn with_copy(folder: &Path, port: u16, venue: u16, copy: u16) {
+    for file in ["instruments.csv", "limits.csv"] {
+        fs::write(folder.join(file), example(file)).unwrap();
+    }
+    let session = format!(
+        "[[session]]\nSessionName = \"COPY\"\nConnectionType = \"acceptor\"\nSocketAcceptAddress = \"127.0.0.1\"\n\
+         SocketAcceptPort = {copy}\nBeginString = \"FIX.4.4\"\nSenderCompID = \"OMS\"\nTargetCompID = \"COPY\"\n\
+         [[drop_copy]]\nsession = \"COPY\"\naccounts = [\"A*\"]\n[oms]\nday_files = \"paper/days\"\n"
+    );
+    let group =
+        "lines = [\"SIM-1\"]\ncarry = [111]\nex_destination = \"XLON\"\nmap.18 = {6 = \"6\"}\n";
+    let store = folder.join("oms-store").display().to_string();
+    let text = example("oms.toml")
+        .replace("= 5001", &format!("= {port}"))
+        .replace("= 5002", &format!("= {venue}"))
+        .replace("FIX.4.2", "FIX.4.4")
+        .replace("\"oms-store\"", &format!("{store:?}"))
+        .replacen("[oms]\n", &session, 1)
+        .replacen("lines = [\"SIM-1\"]\n", group, 1);
+    fs::write(folder.join("oms.toml"), text).unwrap();
+}
+
+/// Logs on with FIX 4.4.
+fn logs_on(port: u16, name: &'static str, next_out: u64) -> Peer {
+    let mut peer = Peer::connect(port, name, "OMS");
+    (peer.begin_string, peer.next_out) = ("FIX.4.4", next_out);
+    peer.log_on(30);
+    peer
+}
+
+#[test]
+fn an_order_with_parties_and_instructions_is_seen_whole_everyplaceand_after_kill_9() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let [port, copy_port] = [(); 2].map(|()| free_port());
+    let venue_port = listener.local_addr().unwrap().port();
+    with_copy(folder, port, venue_port, copy_port);
+    let venue_logs_on = |next_out| {
+        let mut venue = Peer::on(listener.accept().unwrap().0, "EXCHANGE", "OMS");
+        (venue.begin_string, venue.next_out) = ("FIX.4.4", next_out);
+        venue.expect("A");
+        venue.send("A", "98=0|108=30");
+        venue
+    };
+    let running = start(folder, port);
+    let mut venue = venue_logs_on(1);
+    running.hears("SIM-1 logged on");
+    let mut client = logs_on(port, "CLIENT", 1);
+    let mut copy = logs_on(copy_port, "COPY", 1);
+
+    let parties = "453=2|448=FUND7|447=D|452=3|448=DESK2|447=D|452=24|802=1|523=sub|803=4";
+    let fields = format!("18=6|111=2|{parties}|528=A");
+    client.send("D", &format!("{}|100=XLON|{fields}", order("A1", 100)));
+    let has_all = |place: &str, text: &str| {
+        for field in fields.split('|') {
+            let count = |of: &str| of.split('|').filter(|it| *it == field).count();
+            assert_eq!(count(text), count(&fields), "{field} {place}: {text}");
+        }
+    };
+    let sent = venue.expect("D");
+    has_all("at the venue", &sent);
+    assert!(sent.contains("|100=XLON|"), "{sent}");
+    let number = id(&sent);
+    drop(running);
+    let running = start(folder, port);
+    venue = venue_logs_on(venue.next_out);
+    running.hears("SIM-1 logged on");
+    client = logs_on(port, "CLIENT", client.next_out);
+    copy = logs_on(copy_port, "COPY", copy.next_out);
+    let accepted = report(&number, 1, '0', (100, 0)).replace("20=0|", "");
+    venue.send("8", &format!("{accepted}|{parties}"));
+    // The OMS has asked for the order's status, and reports it once.
+    for (whose, peer) in [("client", &mut client), ("drop copy", &mut copy)] {
+        let told = peer.expect("8");
+        assert!(told.contains(&format!("|{parties}|")), "{whose}: {told}");
+    }
+    let of = |json: &Value| json["fields"].as_str().unwrap_or_default().to_owned();
+    has_all("of oms orders", &of(&json(folder, "orders", &[])[0]));
+    has_all("of oms order", &of(&json(folder, "order", &["1"])[0]));
+    let (code, history) = oms(folder, "history", &["1"]);
+    assert_eq!(code, 0, "{history}");
+    has_all("of oms history", &history.replace(['\n', ' '], "|"));
+    let day = in_days(1);
+    let (code, said) = oms(folder, "roll", &[&format!("day={day}"), "--why", "a test"]);
+    assert_eq!(code, 0, "{said}");
+    running.hears("files written in ");
+    let file = folder
+        .join("paper/days")
+        .join(in_days(0))
+        .join("orders.csv");
+    has_all("of the day's file", &csv(&file)[0]["fields"]);
 }
