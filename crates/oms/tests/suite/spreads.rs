@@ -77,8 +77,12 @@ impl Office {
     }
 
     fn of(instruments: &str, limits: &str) -> Self {
+        Self::with(SETTINGS, instruments, limits)
+    }
+
+    fn with(settings: &str, instruments: &str, limits: &str) -> Self {
         let setup = Setup {
-            settings: SETTINGS.to_owned(),
+            settings: settings.to_owned(),
             files: vec![
                 ("instruments.csv", instruments.to_owned()),
                 ("limits.csv", limits.to_owned()),

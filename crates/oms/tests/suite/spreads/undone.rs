@@ -1,5 +1,7 @@
 //! Trades of spreads that the venue cancels or corrects.
 
+use fixwire_oms::LeftMemory;
+
 use super::*;
 
 const LEGS: &str = "555=2|600=JUN|624=1|637=102|600=MAR|624=2|637=100|";
@@ -204,4 +206,103 @@ fn an_operator_can_bust_and_correct_no_fill_of_a_spread() {
         );
         assert_eq!((office.filled(order), office.legs(order)), (4, [4, 4]));
     }
+}
+
+/// Gives a command as `fixwire oms` does: an order that the answer names is read from the journal first. When the OMS
+/// refuses to take it into memory, the answer says why.
+fn with_journal(office: &mut Office, text: &str) -> String {
+    let (answer, _) = office.desk.command_of("sys", text);
+    let Some(wanted) = LeftMemory::of_answer(&answer) else {
+        return answer;
+    };
+    let recall = office.desk.recall(&wanted).unwrap();
+    let (recalled, _) = office.desk.command_of("sys", &recall.unwrap());
+    match recalled.starts_with("Err") {
+        true => format!("{answer}; {recalled}"),
+        false => office.desk.command_of("sys", text).0,
+    }
+}
+
+/// A filled order of a spread that has left memory, with the legs in its fill or in reports of their own.
+fn that_left_memory(in_fill: bool, from_checkpoint: bool) -> (Office, u64) {
+    let settings = SETTINGS.replace("[oms]\n", "[oms]\nremembered = 2\n");
+    let mut office = Office::with(&settings, INSTRUMENTS, LIMITS);
+    let order = office.accepted("C1", "55=JUN-MAR|54=1|38=4|44=2|");
+    let fill = "17=E1|150=F|39=2|55=JUN-MAR|54=1|32=4|31=2|14=4|151=0|442=3|";
+    match in_fill {
+        true => drop(office.report(order, &format!("{fill}{LEGS}"))),
+        false => {
+            office.report(order, fill);
+            office.fill(order, "JUN", 1, ("E1", 4, "102"));
+            office.fill(order, "MAR", 2, ("E1", 4, "100"));
+        }
+    }
+    for id in ["Z1", "Z2"] {
+        let other = office.accepted(id, "55=MAR|54=1|38=1|44=100|");
+        office.report(other, &format!("17=Z{other}|150=4|39=4|14=0|151=0|"));
+    }
+    assert!(office.desk.state().orders().get(order).is_none());
+    office.restart(from_checkpoint);
+    (office, order)
+}
+
+/// These reports about the fill, of the spread and of each leg alone, are one break that only our side can settle.
+fn only_ours_settles(reports: &[String], name: &str, by_hand: &str) {
+    for (in_fill, from_checkpoint) in [(true, false), (true, true), (false, false), (false, true)] {
+        let (mut office, order) = that_left_memory(in_fill, from_checkpoint);
+        let positions = |office: &Office| (office.long_short(JUN), office.long_short(MAR));
+        assert_eq!(positions(&office), ((4, 0), (0, 4)));
+        for report in reports {
+            let said = office.report(order, report);
+            assert_eq!(told(&said, CLIENT), [""; 0]);
+            assert_eq!(told(&said, COPY), [""; 0]);
+        }
+        let list = office.desk.query("breaks");
+        assert_eq!(breaks(&office), 1, "{list}");
+        let row = list.lines().nth(1).unwrap();
+        let what = format!("\t{name} of a fill that is not in memory\t{order}\t");
+        assert!(row.contains(&what) && row.contains("\tJUN-MAR\t"), "{row}");
+        office.restart(from_checkpoint);
+        assert_eq!(office.desk.query("breaks"), list);
+        let number = row.split('\t').next().unwrap();
+        let venue = format!("settle break={number} venue");
+        for command in [by_hand, &venue] {
+            let answer = with_journal(&mut office, command);
+            let why = format!("order {order} is of a spread, and a report by hand has no legs");
+            assert!(answer.contains(&why), "{answer}");
+        }
+        assert_eq!(positions(&office), ((4, 0), (0, 4)), "nothing is changed");
+        let settled = with_journal(&mut office, &format!("settle break={number} ours"));
+        assert!(settled.contains("nothing is changed"), "{settled}");
+        for report in reports {
+            assert_eq!(
+                told(&office.report(order, report), CLIENT),
+                [""; 0],
+                "again"
+            );
+        }
+        assert_eq!(breaks(&office), 0, "{}", office.desk.query("breaks"));
+        assert_eq!(positions(&office), ((4, 0), (0, 4)), "nothing is changed");
+    }
+}
+
+#[test]
+fn a_bust_of_a_spread_that_left_memory_is_a_break_that_only_our_side_can_settle() {
+    let leg = |name: &str, side: u8, price: u8| {
+        format!("17=B1|19=E1|150=H|39=0|55={name}|54={side}|32=4|31={price}|442=2|")
+    };
+    let busts = [BUST.to_owned(), leg("JUN", 1, 102), leg("MAR", 2, 100)];
+    only_ours_settles(&busts, "bust", "bust fill=1/E1");
+}
+
+#[test]
+fn a_correction_of_a_spread_that_left_memory_is_a_break_that_only_our_side_can_settle() {
+    let spread = "17=G1|19=E1|150=G|39=2|55=JUN-MAR|54=1|32=3|31=2.5|14=3|151=0|442=3|";
+    let leg = |name: &str, side: u8, price: &str| {
+        format!("17=G1|19=E1|150=G|39=2|55={name}|54={side}|32=3|31={price}|442=2|")
+    };
+    let (june, march) = (leg("JUN", 1, "102.5"), leg("MAR", 2, "100"));
+    let corrections = [format!("{spread}{LEGS}"), june, march];
+    let by_hand = "correct fill=1/E1 quantity=3 price=2.5";
+    only_ours_settles(&corrections, "correction", by_hand);
 }
