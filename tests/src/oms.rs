@@ -7,5 +7,6 @@ pub mod evening;
 pub mod floor;
 mod frames;
 pub mod heard;
+pub mod stream;
 pub mod trader;
 pub mod venue;

@@ -176,7 +176,9 @@ fn lapsed_as(order: &Order, told: &Told) -> bool {
     order.standing.state != "open" && same(&lapsed, &told.standing) && order.id == told.id
 }
 
-fn same(one: &Standing, other: &Standing) -> bool {
+/// Whether two sides have the same state of an order; averages may be cut at different digits.
+#[must_use]
+pub fn same(one: &Standing, other: &Standing) -> bool {
     let near = |one: f64, other: f64| (one - other).abs() < 0.000_01;
     let prices = match (one.price, other.price) {
         (Some(one), Some(other)) => near(one, other),

@@ -1,18 +1,30 @@
 //! Fields that orders carry through an OMS: drawn at random, and found again at the exchange.
 
-use super::dialogue::Dialogue;
+use super::dialogue::{Carried, Dialogue};
 use crate::random::Random;
 use crate::wire::fields;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A tag that no dictionary has.
 pub const CUSTOM: u32 = 6001;
-/// The fields that are drawn, members of groups too.
-const DRAWN: [&str; 10] = [
-    "58", "376", "528", "6001", "453", "448", "447", "452", "802", "523",
+/// The fields that are drawn, members of groups too, and what another version makes of them.
+const DRAWN: [&str; 16] = [
+    "47", "58", "76", "109", "204", "354", "355", "376", "447", "448", "452", "453", "523", "528",
+    "802", "6001",
 ];
-/// The Parties, which a cancel of the OMS has of its order.
-const PARTIES: &str = "453=";
+/// The Parties, which a cancel of the OMS has of its order; in FIX 4.2 they are single fields.
+const PARTIES: [&str; 8] = ["453", "448", "447", "452", "802", "523", "76", "109"];
+
+/// The versions of client and lines.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Versions {
+    /// Both have all fields that are drawn.
+    Alike,
+    /// A client of FIX 4.2, lines of 4.4 and 5.0 SP2.
+    From42,
+    /// A client of FIX 4.4, lines of 4.2.
+    Into42,
+}
 
 /// The carried fields of a message, in their order, with `|` after each.
 #[must_use]
@@ -25,22 +37,98 @@ pub fn carried(raw: &[u8]) -> String {
         .collect()
 }
 
-/// Draws fields for an order or a replace; each Text(58) is another one.
-pub fn draw(random: &mut Random) -> String {
-    let mut text = format!("58=T{}|", random.below(u64::MAX));
-    for (field, once_in) in [("376=DESK7|", 3), ("528=A|", 2), ("6001=x|", 3)] {
-        if random.below(once_in) == 0 {
-            text += field;
+/// The Parties of these fields.
+fn parties(fields: &str) -> String {
+    let tag = |field: &&str| {
+        field
+            .split('=')
+            .next()
+            .is_some_and(|tag| PARTIES.contains(&tag))
+    };
+    fields.split_inclusive('|').filter(tag).collect()
+}
+
+/// The Text(58) of these fields.
+#[must_use]
+pub fn text_of(fields: &str) -> &str {
+    let mut fields = fields.split_inclusive('|');
+    fields.find(|it| it.starts_with("58=")).unwrap_or_default()
+}
+
+/// Draws fields for an order or a replace, with `|` after each; each Text(58) is another one.
+pub fn draw(random: &mut Random, versions: Versions) -> String {
+    let mut is = |once_in| random.below(once_in) == 0;
+    let (desk, custom, has_capacity, data) = (is(3), is(3), is(2), is(4));
+    let (has_party, has_sub) = (is(2), is(2));
+    let (id, number) = (random.below(1_000), random.below(u64::MAX));
+    let mut fields = format!("58=T{number}|");
+    for (field, is_there) in [("376=DESK7|", desk), ("6001=x|", custom)] {
+        fields += if is_there { field } else { "" };
+    }
+    if data {
+        // It looks like another field.
+        let text = format!("58=no{id}");
+        fields += &format!("354={}|355={text}|", text.len());
+    }
+    let (roles, capacity): (&[u32], _) = match versions {
+        Versions::Alike => (&[1, 3, 7, 36], "528=A|"),
+        Versions::From42 => (&[], "47=A|"),
+        Versions::Into42 => (&[1, 3], "528=A|"),
+    };
+    fields += if has_capacity { capacity } else { "" };
+    if has_party && roles.is_empty() {
+        fields += &format!("109=P{id}|");
+    } else if has_party {
+        let role = roles[random.below(roles.len() as u64) as usize];
+        fields += &format!("453=1|448=P{id}|447=D|452={role}|");
+        if has_sub && versions == Versions::Alike {
+            fields += &format!("802=1|523=S{id}|");
         }
     }
-    if random.below(2) == 0 {
-        let (id, role) = (random.below(1_000), [1, 3, 7, 36][random.below(4) as usize]);
-        text += &format!("{PARTIES}1|448=P{id}|447=D|452={role}|");
-        if random.below(2) == 0 {
-            text += &format!("802=1|523=S{id}|");
+    fields
+}
+
+/// These fields of a client as the exchange gets them: those that are the same in the version of its line, then the
+/// others.
+fn there(said: &str, versions: Versions) -> String {
+    let value = |tag: &str| {
+        let mut fields = said.split_terminator('|');
+        fields.find_map(|it| it.strip_prefix(tag))
+    };
+    let (moved, more): (&[&str], _) = match versions {
+        Versions::Alike => return said.to_owned(),
+        Versions::From42 => {
+            let party = value("109=").map(|id| format!("453=1|448={id}|447=D|452=3|"));
+            let capacity = value("47=").map(|it| format!("528={it}|"));
+            (&["109=", "47="], [party, capacity])
         }
-    }
-    text
+        // FIX 4.2 has CustomerOrFirm(204) for OrderCapacity(528), and a field for each of these roles.
+        Versions::Into42 => {
+            let tag = if value("452=") == Some("3") { 109 } else { 76 };
+            let party = value("448=").map(|id| format!("{tag}={id}|"));
+            let capacity = value("528=").map(|_| "204=0|".to_owned());
+            (&["453=", "448=", "447=", "452=", "528="], [party, capacity])
+        }
+    };
+    let is_same = |it: &&str| !moved.iter().any(|tag| it.starts_with(tag));
+    let same: String = said.split_inclusive('|').filter(is_same).collect();
+    let more = more.into_iter().flatten();
+    more.fold(same, |fields, more| fields + more.as_str())
+}
+
+/// Whether a request has all that was drawn for it. A client repeats single fields of its order in a replace, so a
+/// replace may have more.
+fn has_drawn(asked: &Carried, drawn: &BTreeSet<String>) -> bool {
+    drawn.contains(&asked.fields)
+        || asked.msg_type == "G" && {
+            let of = |fields: &str| -> BTreeSet<String> {
+                fields.split_inclusive('|').map(str::to_owned).collect()
+            };
+            let (text, has) = (text_of(&asked.fields), of(&asked.fields));
+            let mut from_text = drawn.range(text.to_owned()..);
+            let drawn = from_text.next().filter(|it| it.starts_with(text));
+            drawn.is_some_and(|drawn| of(drawn).is_subset(&has))
+        }
 }
 
 /// The requests that carry fields, by kind: orders, replaces, and cancels of the OMS.
@@ -54,14 +142,14 @@ pub struct CarriedCounts {
     pub cancels: usize,
 }
 
-/// Compares what requests at the exchange carry with what the client's requests carried, and the client's orders with
-/// what was drawn, by Text(58).
+/// Compares what requests of the client carry with what was drawn, and what requests at the exchange carry with what
+/// those of the client do.
 ///
 /// # Errors
 ///
 /// The first difference.
 pub fn compare(
-    drawn: &BTreeMap<String, String>,
+    (drawn, versions): (&BTreeSet<String>, Versions),
     client: &Dialogue,
     exchange: &Dialogue,
 ) -> Result<CarriedCounts, String> {
@@ -71,41 +159,40 @@ pub fn compare(
         .iter()
         .map(|(root, told)| (&*told.order_id, &**root))
         .collect();
-    for (id, asked) in client.carried.iter().filter(|(_, it)| it.msg_type == "D") {
-        let text = asked.fields.split_inclusive('|').next().unwrap_or_default();
-        match drawn.get(text) {
-            Some(drawn) if *drawn == asked.fields => {}
-            other => return Err(format!("{id} carries {}, not {other:?}", asked.fields)),
+    let mut asked_of: BTreeMap<&str, Vec<&Carried>> = BTreeMap::new();
+    for (id, asked) in &client.carried {
+        asked_of.entry(&asked.root).or_default().push(asked);
+        if asked.msg_type != "F" && !has_drawn(asked, drawn) {
+            return Err(format!(
+                "{id} carries {}, which was not drawn",
+                asked.fields
+            ));
         }
     }
-    for (id, there) in &exchange.carried {
+    for (id, at_venue) in &exchange.carried {
         let number = id.split('-').next().unwrap_or_default();
         let root = roots.get(number);
         let root = *root.ok_or_else(|| format!("no client has an order for {id}"))?;
-        let of_order = client.carried.values().filter(|it| it.root == root);
-        let mut same_kind = of_order.clone().filter(|it| it.msg_type == there.msg_type);
-        let has_it = |fields: &str| {
-            fields
-                .find(PARTIES)
-                .is_some_and(|at| fields[at..] == there.fields)
-        };
-        let is_right = match &*there.msg_type {
-            // The client's own cancels carry nothing.
-            "F" => there.fields.is_empty() || of_order.clone().any(|it| has_it(&it.fields)),
-            _ => same_kind.any(|it| it.fields == there.fields),
+        let asked: &[_] = asked_of.get(root).map_or(&[], |it| it);
+        let mut changes = asked.iter().filter(|it| it.msg_type != "F");
+        let fields = &at_venue.fields;
+        let is_right = match &*at_venue.msg_type {
+            // The client's own cancels carry nothing; those of the OMS have the Parties that the order has then.
+            "F" if fields.is_empty() && changes.clone().count() < asked.len() => true,
+            "F" => changes.any(|it| parties(&there(&it.fields, versions)) == *fields),
+            kind => changes.any(|it| it.msg_type == kind && there(&it.fields, versions) == *fields),
         };
         if !is_right {
-            let said: Vec<_> = of_order.collect();
             return Err(format!(
-                "{id} carries {there:?} at the exchange, of {said:?}"
+                "{id} carries {at_venue:?} at the exchange, of {asked:?}"
             ));
         }
-        let count = match &*there.msg_type {
+        let count = match &*at_venue.msg_type {
             "D" => &mut counts.orders,
             "G" => &mut counts.replaces,
             _ => &mut counts.cancels,
         };
-        *count += usize::from(!there.fields.is_empty());
+        *count += usize::from(!fields.is_empty());
     }
     Ok(counts)
 }
@@ -126,9 +213,9 @@ mod tests {
     }
 
     fn judge(there: &[&str]) -> Result<CarriedCounts, String> {
-        let drawn = "58=T1|453=1|448=P1|447=D|452=1|";
-        let drawn = BTreeMap::from([("58=T1|".to_owned(), drawn.to_owned())]);
-        compare(&drawn, &of(&[ORDER, ACCEPTED, REPLACE]), &of(there))
+        let drawn = ["58=T1|453=1|448=P1|447=D|452=1|", "58=T2|"].map(str::to_owned);
+        let drawn = (&BTreeSet::from(drawn), Versions::Alike);
+        compare(drawn, &of(&[ORDER, ACCEPTED, REPLACE]), &of(there))
     }
 
     #[test]
@@ -145,5 +232,15 @@ mod tests {
         assert!(judge(&[&order, &replace.replace("T2", "T1")]).is_err());
         assert!(judge(&[&order, &cancel.replace("P1", "P2")]).is_err());
         assert!(judge(&["35=D|34=1|11=9|55=VOD|58=T1|"]).is_err());
+    }
+
+    #[test]
+    fn fields_in_another_version_come_after_the_others() {
+        let new = "58=T1|453=1|448=P1|447=D|452=3|528=A|6001=x|";
+        let old = "58=T1|109=P1|47=A|6001=x|";
+        assert_eq!(there(new, Versions::Alike), new);
+        assert_eq!(there(new, Versions::Into42), "58=T1|6001=x|109=P1|204=0|");
+        let converted = "58=T1|6001=x|453=1|448=P1|447=D|452=3|528=A|";
+        assert_eq!(there(old, Versions::From42), converted);
     }
 }

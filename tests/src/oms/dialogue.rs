@@ -31,6 +31,9 @@ pub struct Told {
     pub order_id: String,
     /// The last ClOrdID(11).
     pub id: String,
+    /// ClOrdID(11) of the new order, or of its last replace that was carried out; none after a restatement (150=D): the
+    /// venue has carried out a replace that was rejected as not received.
+    pub terms_of: Option<String>,
     /// The state of the order.
     pub standing: Standing,
     /// Σ quantity × price of its fills.
@@ -46,7 +49,12 @@ pub struct Carried {
     pub root: String,
     /// The fields, with `|` after each.
     pub fields: String,
+    /// The values of [`TERMS`], with a space between.
+    pub terms: String,
 }
+
+/// Account(1), Symbol(55), Side(54), OrderQty(38), OrdType(40), Price(44) and TimeInForce(59).
+pub const TERMS: [&str; 7] = ["1", "55", "54", "38", "40", "44", "59"];
 
 /// Orders, replaces, cancels and mass cancels of one side, and the other side's answers.
 #[derive(Debug, Default)]
@@ -218,6 +226,7 @@ impl Dialogue {
                 msg_type: text(raw, "35"),
                 root: root.clone(),
                 fields: carried(raw),
+                terms: TERMS.map(|tag| plain(text(raw, tag))).join(" "),
             };
             self.carried.insert(id.clone(), carried);
         }
@@ -332,9 +341,15 @@ impl Dialogue {
         if !fits {
             return Err(format!("LeavesQty of an order of which {left} is left"));
         }
+        let terms_of = match before {
+            _ if exec_type == "D" => None,
+            Some(before) if exec_type != "5" => before.terms_of.clone(),
+            _ => Some(id.clone()),
+        };
         let told = Told {
             order_id: of("37"),
             id,
+            terms_of,
             standing,
             paid,
         };
@@ -383,6 +398,13 @@ fn state(status: &str) -> Option<&'static str> {
         "C" => "expired",
         _ => return None,
     })
+}
+
+/// A number as each side may write it, without zeros at its end; any other value as it is.
+#[must_use]
+pub fn plain(value: String) -> String {
+    let number = value.parse::<f64>();
+    number.map_or(value, |number| number.to_string())
 }
 
 /// Bytes from hexadecimal digits.

@@ -6,12 +6,14 @@ use super::dialogue::{Asks, Dialogue};
 use crate::server::{Launch, Server, binary, free_port};
 use crate::trade::PATIENCE;
 use fixwire::control::{Asked, Client, Place, SessionLine};
+use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The traded instruments.
 pub const SYMBOLS: [&str; 2] = ["VOD", "BT"];
@@ -23,6 +25,21 @@ pub const ACCOUNTS: [&str; 6] = [
 pub const TMP: &str = "TMP";
 /// The largest quantity that the limits let pass.
 pub const LARGEST: u64 = 1_000;
+
+/// The state of an order of the day before whose end the venue has not confirmed.
+const LAPSED: &str = "closed here, not confirmed by the venue";
+
+/// The date this number of days from now in UTC, as operators write it.
+#[must_use]
+pub fn date(days: u64) -> String {
+    const DAY: Duration = Duration::from_secs(86_400);
+    let days = DAY * u32::try_from(days).unwrap_or(u32::MAX);
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default() + days;
+    let wall = Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX));
+    let mut stamp = TimestampWriter::new();
+    let text = String::from_utf8_lossy(stamp.format(wall, Precision::Seconds)).into_owned();
+    format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..8])
+}
 
 /// A trading floor: its files and ports, and the start of its programs.
 #[derive(Debug)]
@@ -342,6 +359,44 @@ impl Floor {
         serde_json::from_slice(&rows).map_err(|error| error.to_string())
     }
 
+    /// Begins this trading day; returns the last order of the day before.
+    ///
+    /// # Errors
+    ///
+    /// The OMS does not answer.
+    pub fn roll(&self, day: &str) -> Result<u64, String> {
+        let orders = self.ask(&["orders", "--newest", "1"])?;
+        let numbers = orders.iter().filter_map(|order| order["order"].as_u64());
+        let last = numbers.max().unwrap_or(0);
+        let day = format!("day={day}");
+        self.tell(&["roll", &day, "--cancel", "--why", "a drill"])?;
+        Ok(last)
+    }
+
+    /// Cancels orders of the day before that the venue may still have, as operators do; an OMS that does not answer
+    /// gets the command later.
+    pub fn cancel_lapsed(&self) {
+        let orders = self.ask(&["orders", "--open"]).unwrap_or_default();
+        let lapsed = orders.iter().filter(|order| order["state"] == LAPSED);
+        let accounts: BTreeSet<&str> = lapsed.filter_map(|it| it["account"].as_str()).collect();
+        for account in accounts {
+            let scope = format!("account={account}");
+            let _ = self.tell(&["cancel", &scope, "--why", "a drill"]);
+        }
+    }
+
+    /// The orders of a trading day, as the files of the day have them.
+    ///
+    /// # Errors
+    ///
+    /// The day cannot be read.
+    pub fn day(&self, day: &str) -> Result<Vec<BTreeMap<String, String>>, String> {
+        let folder = self.folder.join(day);
+        let to = folder.to_string_lossy();
+        self.tell(&["day", "--day", day, "--to", &to])?;
+        rows(&folder.join("orders.csv"))
+    }
+
     /// The OMS's view of all orders and positions.
     ///
     /// # Errors
@@ -377,4 +432,38 @@ impl Floor {
         let dialogue = Dialogue::of(&self.store("sim"), Asks::In);
         dialogue.map_err(|fault| format!("the exchange: {fault}"))
     }
+}
+
+/// The rows of a file of comma-separated values.
+///
+/// # Errors
+///
+/// The file cannot be read, or a row has more or fewer values than the heading.
+fn rows(file: &Path) -> Result<Vec<BTreeMap<String, String>>, String> {
+    let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut lines = text.lines();
+    let names = cells(lines.next().unwrap_or_default());
+    let row = |line: &str| {
+        let cells = cells(line);
+        match cells.len() == names.len() {
+            true => Ok(names.iter().cloned().zip(cells).collect()),
+            false => Err(format!("{}: {line}", file.display())),
+        }
+    };
+    lines.map(row).collect()
+}
+
+/// The values of a row; a comma between quotes separates none.
+fn cells(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut is_quoted = false;
+    for char in line.chars() {
+        match (char, cells.last_mut()) {
+            ('"', _) => is_quoted = !is_quoted,
+            (',', _) if !is_quoted => cells.push(String::new()),
+            (char, Some(cell)) => cell.push(char),
+            (_, None) => {}
+        }
+    }
+    cells
 }

@@ -5,6 +5,7 @@ use crate::peers::Running;
 use crate::random::Random;
 use crate::trade::Event;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
@@ -24,6 +25,8 @@ pub struct Trader {
     pub fields: String,
     /// ClOrdIDs of orders that were open at last.
     open: Vec<String>,
+    /// ClOrdIDs that reports and rejects had since its start.
+    answered: HashSet<String>,
     /// ClOrdID of the order that ended last since its start.
     ended: Option<String>,
 }
@@ -50,6 +53,7 @@ impl Trader {
             has_mass,
             fields: String::new(),
             open: Vec::new(),
+            answered: HashSet::new(),
             ended: None,
         })
     }
@@ -69,6 +73,9 @@ impl Trader {
             let json: Value =
                 serde_json::from_str(&event.text).map_err(|error| error.to_string())?;
             let text = |name: &str| json[name].as_str().unwrap_or_default();
+            if let Some(id) = json["cl_ord_id"].as_str() {
+                self.answered.insert(id.to_owned());
+            }
             match &*event.name {
                 "session" => self.is_on = text("text") == "logged on",
                 "report" => {
@@ -99,12 +106,18 @@ impl Trader {
         self.open.last().map(String::as_str)
     }
 
-    /// Gives it a random command: a new order, a replace, a cancel or a mass cancel.
+    /// The number of requests that were answered since its start.
+    #[must_use]
+    pub fn answered(&self) -> usize {
+        self.answered.len()
+    }
+
+    /// Gives it a random command: a new order, a replace, a cancel or a mass cancel. Returns the command.
     ///
     /// # Errors
     ///
     /// The client has ended.
-    pub fn command(&mut self, random: &mut Random) -> Result<(), String> {
+    pub fn command(&mut self, random: &mut Random) -> Result<String, String> {
         let mut draw = |limit: usize| random.below(limit as u64) as usize;
         let price = format!("12.{}", 45 + draw(11));
         let quantity = match draw(40) {
@@ -121,7 +134,8 @@ impl Trader {
             // The group gives it a ClOrdID.
             let set = format!("set MASS q 11=M|60=20261122-08:00:00|{which}{side}");
             self.running.tell(&set)?;
-            return self.running.tell("send MASS 1 m");
+            self.running.tell("send MASS 1 m")?;
+            return Ok(set);
         }
         // Sometimes the order has ended: the request is sent, and rejected.
         let late = self.ended.as_ref().filter(|_| draw(50) == 0);
@@ -145,6 +159,7 @@ impl Trader {
             true => String::new(),
             false => self.fields.replace('|', " "),
         };
-        self.running.tell(format!("{line} {fields}").trim_end())
+        self.running.tell(format!("{line} {fields}").trim_end())?;
+        Ok(line)
     }
 }

@@ -24,6 +24,7 @@ mod interop_kill;
 mod kill;
 mod lockstep;
 mod message_log;
+mod oms_carried;
 mod oms_days;
 mod oms_faults;
 mod oms_interop;

@@ -19,19 +19,18 @@
 //!
 //! `OMS_KILLS` is the number of kills (230), `FIXWIRE_SEED` repeats the moments.
 
-use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 use fixwire_rigs::oms::books::{Books, agree};
-use fixwire_rigs::oms::carried::{self, CarriedCounts};
+use fixwire_rigs::oms::carried::{self, CarriedCounts, Versions};
 use fixwire_rigs::oms::dialogue::{Dialogue, Told};
-use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, TMP};
+use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, TMP, date};
 use fixwire_rigs::oms::trader::{ERRORS, Trader};
 use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Server, scratch};
 use fixwire_rigs::trade::PATIENCE;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// Worlds at the same time: the version of the client, the lines, and the exchange's fault in one report of ten.
 const WORLDS: [World; 7] = [
@@ -66,8 +65,6 @@ const PACE: Duration = Duration::from_millis(4);
 const KILLED: &str = ACCOUNTS[5];
 /// The event for a state that differs from the one noted at a clean stop.
 const DIFFERS: &str = "give a state with hash";
-/// The state of an order of the day before whose end the venue has not confirmed.
-const LAPSED: &str = "closed here, not confirmed by the venue";
 const CLIENT: &str = "CLIENT";
 
 #[test]
@@ -206,9 +203,9 @@ struct Life<'r> {
     has_mass: bool,
     /// The exchange's faults.
     faults: &'static [&'static str],
-    /// Orders carry fields; those that were drawn, by their Text(58).
+    /// Orders carry fields; those that were drawn.
     carries: bool,
-    drawn: BTreeMap<String, String>,
+    drawn: BTreeSet<String>,
     /// The last order of the account with the kill switch.
     last: Option<u64>,
     /// The last order before the new trading day.
@@ -227,7 +224,7 @@ impl<'r> Life<'r> {
         let mut life = Self {
             faults,
             carries: lines == CARRYING_LINES,
-            drawn: BTreeMap::new(),
+            drawn: BTreeSet::new(),
             settings: floor.client(CLIENT, version)?,
             floor,
             random,
@@ -271,7 +268,7 @@ impl<'r> Life<'r> {
                 self.last = self.switch().ok();
             }
             if self.rolled.is_none() && self.deaths.iter().sum::<u64>() > deaths / 3 {
-                self.rolled = self.roll().ok();
+                self.rolled = self.floor.roll(&date(1)).ok();
             }
             self.kill()?;
             if self.random.below(5) == 0 {
@@ -313,13 +310,9 @@ impl<'r> Life<'r> {
         client.listen()?;
         if client.is_on {
             if self.carries {
-                client.fields = carried::draw(self.random);
-                let text = client
-                    .fields
-                    .split_inclusive('|')
-                    .next()
-                    .unwrap_or_default();
-                self.drawn.insert(text.to_owned(), client.fields.clone());
+                let drawn = carried::draw(self.random, Versions::Alike);
+                client.fields.clone_from(&drawn);
+                self.drawn.insert(drawn);
             }
             client.command(self.random)?;
         }
@@ -422,29 +415,6 @@ impl<'r> Life<'r> {
         Ok(numbers.max().unwrap_or(0))
     }
 
-    /// Begins the next trading day, unless the OMS does not answer; returns the last order of the day before.
-    fn roll(&self) -> Result<u64, String> {
-        let orders = self.floor.ask(&["orders"])?;
-        let numbers = orders.iter().filter_map(|order| order["order"].as_u64());
-        let last = numbers.max().unwrap_or(0);
-        let day = format!("day={}", tomorrow());
-        self.floor
-            .tell(&["roll", &day, "--cancel", "--why", "a drill"])?;
-        Ok(last)
-    }
-
-    /// Cancels orders of the day before that the venue may still have, as operators do; an OMS that does not answer
-    /// gets the command later.
-    fn cancel_lapsed(&self) {
-        let orders = self.floor.ask(&["orders", "--open"]).unwrap_or_default();
-        let lapsed = orders.iter().filter(|order| order["state"] == LAPSED);
-        let accounts: BTreeSet<&str> = lapsed.filter_map(|it| it["account"].as_str()).collect();
-        for account in accounts {
-            let scope = format!("account={account}");
-            let _ = self.floor.tell(&["cancel", &scope, "--why", "a drill"]);
-        }
-    }
-
     /// No order of the day before is open, except good-till-cancelled ones.
     fn has_rolled(&self, client: &Dialogue) -> Result<(), String> {
         let Some(last) = self.rolled else {
@@ -495,7 +465,7 @@ impl<'r> Life<'r> {
             match self.judge() {
                 Ok(played) => break played,
                 Err(fault) if Instant::now() > deadline => return Err(fault),
-                Err(_) => self.cancel_lapsed(),
+                Err(_) => self.floor.cancel_lapsed(),
             }
         };
         self.stays_the_same()?;
@@ -517,7 +487,7 @@ impl<'r> Life<'r> {
         };
         self.has_rolled(client)?;
         let carried = match self.carries {
-            true => carried::compare(&self.drawn, client, &exchange)?,
+            true => carried::compare((&self.drawn, Versions::Alike), client, &exchange)?,
             false => CarriedCounts::default(),
         };
         Ok(Played {
@@ -534,14 +504,4 @@ impl<'r> Life<'r> {
             withdrawn: client.withdrawn.len(),
         })
     }
-}
-
-/// Tomorrow's date in UTC, as operators write it.
-fn tomorrow() -> String {
-    const DAY: Duration = Duration::from_secs(86_400);
-    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default() + DAY;
-    let wall = Timestamp(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX));
-    let mut stamp = TimestampWriter::new();
-    let text = String::from_utf8_lossy(stamp.format(wall, Precision::Seconds)).into_owned();
-    format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..8])
 }

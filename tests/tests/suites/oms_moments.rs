@@ -16,7 +16,7 @@ use fixwire::control::{Asked, Client, ClientError, ControlQuestion, Place};
 use fixwire::journal::{DumpFilter, DumpFormat, dump};
 use fixwire_rigs::oms::books::agree;
 use fixwire_rigs::oms::evening::Evening;
-use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, SYMBOLS};
+use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, SYMBOLS, date};
 use fixwire_rigs::oms::trader::Trader;
 use fixwire_rigs::oms::venue;
 use fixwire_rigs::random::{Random, seed};
@@ -180,7 +180,7 @@ impl<'r> Life<'r> {
         }
         match self.moment {
             Moment::Roll => {
-                let day = format!("roll day={} cancel", date(self.kills)?);
+                let day = format!("roll day={} cancel", date(self.kills));
                 self.kill_around("oms", &day, false)?;
             }
             Moment::TradeChange => {
@@ -372,15 +372,6 @@ impl<'r> Life<'r> {
 /// The name of the user who runs this.
 fn user() -> Result<String, String> {
     let output = Command::new("id").arg("-un").output();
-    let output = output.map_err(|error| error.to_string())?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-/// The date this number of days from now in UTC, as operators write it.
-fn date(days: u64) -> Result<String, String> {
-    let output = Command::new("date")
-        .args(["-u", "+%F", "-d", &format!("{days} days")])
-        .output();
     let output = output.map_err(|error| error.to_string())?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
