@@ -81,6 +81,10 @@ impl Core {
         let Some((number, is_ours)) = found else {
             return ReportOutcome::Known;
         };
+        if reason.why != Why::NotReceived || !self.state.is_open(number) {
+            // The venue has answered, or there is nothing left to cancel.
+            self.work.lapsed.lost.remove(&number);
+        }
         let event = OrderEvent::Order(LifecycleEvent::Declined {
             request,
             reason,

@@ -280,6 +280,7 @@ impl Core {
             OrderEvent::Order(LifecycleEvent::Lapsed { order: number })
         };
         self.emit(at, &event, sink);
+        self.cancel_again(at, number, sink);
         self.forget(at, sink);
     }
 }

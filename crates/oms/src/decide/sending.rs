@@ -421,6 +421,7 @@ impl Core {
             }
             self.give_way(at, number, sink);
         }
+        self.work.lapsed.lost.remove(&number);
         let request = self.state.last + 1;
         let (order, id) = (number, b"");
         self.emit(

@@ -238,18 +238,19 @@ impl Work {
                 self.rest(order);
             }
             LifecycleEvent::DoneForDay { order, .. } => self.rest(order),
+            LifecycleEvent::Ended { order, .. } | LifecycleEvent::LapseConfirmed { order, .. } => {
+                self.lapsed.ended(order);
+            }
             LifecycleEvent::Accepted { .. }
             | LifecycleEvent::Rejected { .. }
             | LifecycleEvent::Filled { .. }
             | LifecycleEvent::Replaced { .. }
-            | LifecycleEvent::Ended { .. }
             | LifecycleEvent::Declined { .. }
             | LifecycleEvent::Forgotten { .. }
             | LifecycleEvent::Renewed { .. }
             | LifecycleEvent::TermsSet { .. }
             | LifecycleEvent::ReportEntered { .. }
             | LifecycleEvent::Lapsed { .. }
-            | LifecycleEvent::LapseConfirmed { .. }
             | LifecycleEvent::LapseCancelled { .. }
             | LifecycleEvent::Unanswered { .. }
             | LifecycleEvent::NoAnswer { .. }

@@ -354,11 +354,176 @@ fn a_venue_that_answers_no_status_request_gets_the_cancel_once() {
     world.work();
     let second = world.last_sent_of(order).expect("a cancel of the operator");
     assert_ne!(second, request);
-    // The line breaks with it in flight: the answer to the status request decides, not another cancel.
+    // The line breaks with it in flight: nobody knows whether the venue has it, and another one follows.
     line_returns(&mut world);
-    let said = world.wait(6 * SECOND);
-    assert!(!said.contains(&"LapseCancelled".into()), "{said:?}");
+    assert_eq!(world.wait(4 * SECOND), [""; 0]);
+    world.wait(2 * SECOND);
+    assert!(world.last_sent_of(order).is_some_and(|it| it > second));
     world.check();
+}
+
+/// The answer to a status request: OrdStatus(39) of an order of which nothing is filled.
+fn status_of(order: Number, status: u8) -> VenueReport<'static> {
+    VenueReport {
+        status,
+        filled: Some(Decimal::from_int(0)),
+        ..about(order, order, ReportKind::Status(status))
+    }
+}
+
+impl World {
+    /// Requests of an order that were sent since [`line_returns`].
+    fn sent_of(&self, order: Number) -> usize {
+        let sent = self.sent.iter().filter(|(id, _)| id.order == order);
+        sent.count()
+    }
+
+    /// A cancel of a lapsed order is in flight: of the roll, the client, an operator or the kill switch.
+    fn cancel_in_flight(&mut self, order: Number, whose: &str) {
+        if whose != "roll" {
+            self.decline(self.core.state().last);
+        }
+        match whose {
+            "roll" => {}
+            "client" => assert!(self.cancel(order).is_some()),
+            "operator" => assert!(self.says("ann", "cancel firm").is_ok()),
+            _ => assert!(self.says("ann", "kill firm").is_ok()),
+        }
+        self.work();
+    }
+}
+
+#[test]
+fn a_cancel_of_a_lapsed_order_that_was_lost_is_sent_again_once_for_each_logon() {
+    for whose in ["roll", "client", "operator", "kill switch"] {
+        for restarts in [false, true] {
+            // The venue answers the status request, only with something else, or not at all.
+            for answer in [Some(b'0'), Some(b'A'), Some(b'B'), None] {
+                let case = format!("{whose}, {restarts}, {answer:?}");
+                let (mut world, order) = World::lapsed();
+                world.cancel_in_flight(order, whose);
+                world.wait(6 * SECOND);
+                if restarts {
+                    world.restart(20_261_123);
+                }
+                let said = line_returns(&mut world);
+                assert!(said.contains(&"Asked".into()), "{case}: {said:?}");
+                assert_eq!(world.sent, [], "{case}: the venue's word comes first");
+                if let Some(status) = answer {
+                    world.report(&status_of(order, status));
+                }
+                if matches!(answer, None | Some(b'B')) {
+                    assert_eq!(world.sent_of(order), 0, "{case}");
+                    world.wait(5 * SECOND);
+                }
+                assert_eq!(world.sent_of(order), 1, "{case}");
+                let again = world.core.state().last;
+                // The venue ignores this cancel too, and answers that the order is open: no more until the next logon.
+                for _ in 0..4 {
+                    let said = world.wait(6 * SECOND);
+                    assert!(!said.contains(&"LapseCancelled".into()), "{case}: {said:?}");
+                    world.report(&status_of(order, b'0'));
+                    let said = &world.said;
+                    assert!(!said.contains(&"LapseCancelled".into()), "{case}: {said:?}");
+                }
+                if matches!(whose, "roll" | "client") {
+                    assert_eq!(world.sent_of(order), 1, "{case}");
+                    line_returns(&mut world);
+                    world.report(&status_of(order, b'0'));
+                    assert_eq!(world.sent_of(order), 1, "{case}: the next logon");
+                    assert!(world.core.state().last > again);
+                }
+                world.check();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lost_cancel_that_the_venue_has_or_refuses_is_not_sent_again() {
+    let refused = VenueReject {
+        code: Some(RejectCode::Cancel(2)),
+        ..VenueReject::default()
+    };
+    for is_pending in [false, true] {
+        let (mut world, order) = World::lapsed();
+        line_returns(&mut world);
+        if is_pending {
+            world.report(&status_of(order, b'6'));
+            world.wait(20 * SECOND);
+            assert_eq!(world.sent, []);
+        }
+        world.reject_cancel(order, &refused);
+        world.report(&status_of(order, b'0'));
+        world.wait(20 * SECOND);
+        assert_eq!(world.sent, [], "an operator's from now on");
+        assert_eq!(world.stands_as(order), Lapsed);
+        world.check();
+    }
+    for status in [b'4', b'8', b'C'] {
+        let (mut world, order) = World::lapsed();
+        line_returns(&mut world);
+        world.report(&status_of(order, status));
+        assert!(!world.stands_as(order).is_open());
+        world.wait(20 * SECOND);
+        assert_eq!(world.sent, []);
+        assert!(world.core.work.lapsed.is_empty(), "nothing is left of it");
+    }
+}
+
+#[test]
+fn a_cancel_that_was_lost_during_the_roll_is_sent_again_when_the_order_lapses() {
+    for (answers, answers_after) in [(true, false), (true, true), (false, true)] {
+        for restarts in [false, true] {
+            let case = format!("{answers}, {answers_after}, {restarts}");
+            let mut world = waiting();
+            let order = world.live();
+            world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
+            world.work();
+            assert!(
+                world.last_sent_of(order).is_some(),
+                "the cancel of the roll"
+            );
+            if restarts {
+                // The roll begins again, and waits for 60 s from now on.
+                world.restart(20_261_123);
+            }
+            world.at += 58 * SECOND;
+            line_returns(&mut world);
+            assert_eq!(world.stands_as(order), Working, "{case}");
+            if answers && !answers_after {
+                world.report(&status_of(order, b'0'));
+                assert_eq!(world.said, ["Declined"], "{case}");
+            }
+            world.wait(3 * SECOND);
+            assert_eq!(world.stands_as(order), Lapsed, "{case}");
+            if answers && answers_after {
+                assert_eq!(world.sent_of(order), 0, "{case}");
+                world.report(&status_of(order, b'0'));
+            }
+            if !answers {
+                assert_eq!(world.sent_of(order), 0, "{case}");
+                world.wait(3 * SECOND);
+            }
+            assert_eq!(world.sent_of(order), 1, "{case}");
+            world.wait(60 * SECOND);
+            world.report(&status_of(order, b'0'));
+            world.wait(60 * SECOND);
+            assert_eq!(world.sent_of(order), 1, "{case}: once");
+            world.check();
+        }
+    }
+    // A cancel that the venue refuses in the roll stays refused.
+    let mut world = waiting();
+    let order = world.live();
+    world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
+    world.work();
+    world.at += 58 * SECOND;
+    line_returns(&mut world);
+    world.reject_cancel(order, &VenueReject::default());
+    world.wait(3 * SECOND);
+    world.wait(60 * SECOND);
+    assert_eq!((world.stands_as(order), world.sent_of(order)), (Lapsed, 0));
 }
 
 #[test]

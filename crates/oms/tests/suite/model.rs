@@ -408,6 +408,8 @@ pub struct Model {
     unanswered: VecDeque<(i64, u64, bool)>,
     /// Lapsed orders that a venue is asked about, and until when it may answer once it was.
     lapsed: BTreeMap<u64, Option<i64>>,
+    /// Orders with a cancel that was on its way when the line went down, and that is not sent again yet.
+    lost: BTreeSet<u64>,
     /// Orders that a venue has acknowledged.
     acknowledged: BTreeSet<u64>,
     /// What venues say that does not agree.

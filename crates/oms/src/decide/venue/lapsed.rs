@@ -8,9 +8,19 @@
 //!                    +-- no answer in 5 s ------+--> LapseCancelled, OrderCancelRequest(F)
 //! ```
 //!
-//! With `status_request = "no"` the OMS sends the cancel at once. It sends one cancel for each logon of the line, and
-//! none while a cancel is in flight: the answer to that cancel, or to the status request for it, decides. If the venue
-//! refuses the cancel, the order stays lapsed, and only an operator can cancel it.
+//! With `status_request = "no"` the OMS sends the cancel at once.
+//!
+//! Once for each logon of its line, the OMS cancels a lapsed order that is open at the venue, or about which the venue
+//! does not answer; an earlier cancel that was in flight when the line disconnected or the process ended counts as sent
+//! only if the venue has it. The venue's report of the order's end, or its refusal of the cancel, ends this until the
+//! next logon: before that only an operator, or the client, can cancel the order again.
+//!
+//! ```text
+//!   line up, cancel lost > OrderStatusRequest(H) --- cancel is pending there ---> its answer decides
+//!                            |  |
+//!                            |  +-- open there ----+
+//!                            +-- no answer in 5 s -+--> Declined; LapseCancelled, F, at once or when the order lapses
+//! ```
 
 use fixwire_protocol::Nanos;
 
@@ -33,7 +43,8 @@ impl Core {
         let ReportKind::Status(status) = report.kind else {
             return;
         };
-        if self.work.lapsed.asked.remove(&number).is_none() {
+        let is_asked = self.work.lapsed.asked.remove(&number).is_some();
+        if !is_asked && !self.work.lapsed.lost.contains(&number) {
             return;
         }
         // If the order is filled at the venue, its fills follow. If a cancel is pending at the venue, its report
@@ -61,6 +72,20 @@ impl Core {
         None
     }
 
+    /// Cancels an order that has lapsed, if its earlier cancel was lost.
+    #[inline]
+    pub(crate) fn cancel_again(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        if self.work.lapsed.lost.contains(&number) {
+            self.cancel_lapsed(at, number, sink);
+        }
+    }
+
+    /// Whether the venue answers neither the lost cancel of a lapsed order nor the status request for it.
+    pub(crate) fn is_lost_for_good(&self, number: Number) -> bool {
+        self.work.lapsed.lost.contains(&number) && self.has_lapsed(number)
+    }
+
+    #[cold]
     fn cancel_lapsed(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let state = self.state();
         let order = state.orders().get(number);

@@ -183,10 +183,12 @@ impl Core {
         let known = self.state.orders().request(request);
         let is_ours = known.is_some_and(|(request, _)| request.id.bytes().is_empty());
         let is_open = self.state.is_open(order) && !self.state.remade.is_held(order);
-        if is_ours || !is_open {
-            // The OMS sends its own cancel again. No request can change a closed order.
+        if is_ours || !is_open || self.is_lost_for_good(order) {
+            // The OMS sends its own cancel again. No request can change a closed order, and the client knows a lapsed
+            // order as closed.
             self.decline(at, request, Why::NotReceived, b"", sink);
             self.settle_cancel(at, order, sink);
+            self.cancel_again(at, order, sink);
         }
     }
 }

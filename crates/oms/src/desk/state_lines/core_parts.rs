@@ -267,7 +267,11 @@ fn of_mass(state: &OmsState, mass: &MassQuestions, to: &mut StateLines) {
 }
 
 fn of_lapsed(lapsed: &LapsedOrders, to: &mut StateLines) {
-    let LapsedOrders { asked, waiting } = lapsed;
+    let LapsedOrders {
+        asked,
+        waiting,
+        lost,
+    } = lapsed;
     to.of(format_args!("lapsed orders"));
     for (order, waits) in asked {
         to.say("asked about", OrderNo(*order));
@@ -276,4 +280,7 @@ fn of_lapsed(lapsed: &LapsedOrders, to: &mut StateLines) {
         }
     }
     timers("may be answered until", waiting.iter().copied(), to);
+    for order in lost {
+        to.say("cancel lost", OrderNo(*order));
+    }
 }

@@ -293,6 +293,9 @@ fn a_new_day_begins_with_new_numbers_and_connections() {
         (floor.numbers(), floor.state_of(number.unwrap())),
         ((1, 1), OrderState::Working)
     );
+    // The exchange has the order of the day before, and not the cancel of the roll.
+    floor.says(&report(&asked, TmpExecType::QUERY, (10, 10)));
+    assert_eq!(floor.got_one().exec_type, TmpExecType::CANCEL);
     floor.check();
 }
 

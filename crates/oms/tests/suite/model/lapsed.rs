@@ -12,9 +12,15 @@ impl Model {
         })
     }
 
-    /// The venue is to be asked about these.
+    /// The venue is to be asked about these; it may not have got a cancel that is pending now.
     pub fn expect_lapsed(&mut self, asked: &[u64]) {
         for number in asked {
+            let order = &self.orders[number];
+            let cancel = order.asked.as_ref().filter(|it| it.what == 'F');
+            match order.is_open() && cancel.is_some_and(|it| it.unknown) {
+                true => self.lost.insert(*number),
+                false => self.lost.remove(number),
+            };
             if self.may_be_cancelled(*number) {
                 self.lapsed.insert(*number, None);
             }
@@ -32,7 +38,20 @@ impl Model {
     /// What the venue has open goes, unless it is filled or being cancelled there.
     pub fn lapsed_reported(&mut self, number: u64, fields: &Fields<'_>) {
         let status = fields.get(&39).copied().unwrap_or_default();
-        if self.lapsed.remove(&number).is_some() && !["2", "6"].contains(&status) {
+        let is_asked = self.lapsed.remove(&number).is_some() || self.lost.contains(&number);
+        if is_asked && !["2", "6"].contains(&status) {
+            self.cancel_lapsed(number);
+        }
+    }
+
+    /// The venue says nothing of a cancel that was on its way when the line went down.
+    pub fn is_lost_for_good(&self, number: u64) -> bool {
+        self.lost.contains(&number) && self.orders[&number].fate == Fate::Lapsed
+    }
+
+    /// A lost cancel is sent once more.
+    pub fn cancel_again(&mut self, number: u64) {
+        if self.lost.contains(&number) {
             self.cancel_lapsed(number);
         }
     }

@@ -82,6 +82,9 @@ impl Model {
         let order = self.orders.values_mut().find(of).unwrap();
         let asked = order.asked.take().unwrap();
         let (number, client, original) = (order.number, order.client, order.id.clone());
+        if *why != Why::Other(0, 2) {
+            self.lost.remove(&number);
+        }
         if asked.id.is_empty() {
             self.later.push_back((self.now + 5 * SECOND, number));
             return;
@@ -148,12 +151,13 @@ impl Model {
                     self.unanswered
                         .push_back((self.now + 5 * SECOND, request, true));
                 }
-            } else if is_own || !is_open || is_held {
+            } else if is_own || !is_open || is_held || self.is_lost_for_good(number) {
                 if what == 'G' {
                     self.give_up(number, request);
                 }
                 self.decline(request, &super::Why::Other(0, 2));
                 self.settle_cancel(number);
+                self.cancel_again(number);
             }
             return true;
         }

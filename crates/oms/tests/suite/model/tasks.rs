@@ -126,6 +126,7 @@ impl Model {
         self.later.clear();
         self.unanswered.clear();
         self.lapsed.clear();
+        self.lost.clear();
         self.prices.clear();
         self.listings.clear();
         self.settle_all_later();
@@ -315,6 +316,7 @@ impl Model {
             Some(false) => self.give_way(number),
             None => {}
         }
+        self.lost.remove(&number);
         self.last += 1;
         self.ask_for(number, 'F', (0, 0, 0), "");
     }
