@@ -12,8 +12,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// The most time until the engine listens.
-const START_PATIENCE: Duration = Duration::from_secs(20);
+/// The most time until the engine listens, and until it handles signals.
+const START_PATIENCE: Duration = Duration::from_secs(60);
 
 /// One build at a time: two builds of the same profile would wait for each other anyway.
 static BUILD: Mutex<()> = Mutex::new(());
@@ -316,7 +316,8 @@ impl Server {
         Ok(())
     }
 
-    /// Sends it a signal, by its name without SIG.
+    /// Sends it a signal, by its name without SIG, as soon as it handles this signal: a process that is still starting
+    /// would be ended by it, even one that listens already.
     pub fn signal(&self, name: &str) -> Result<(), String> {
         let signal = match name {
             "HUP" => Signal::HUP,
@@ -324,8 +325,18 @@ impl Server {
             "USR1" => Signal::USR1,
             _ => return Err(format!("no signal {name} here")),
         };
+        let deadline = Instant::now() + START_PATIENCE;
+        while self.handles(signal) == Some(false) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         kill_process(Pid::from_child(&self.child), signal)
             .map_err(|error| format!("SIG{name}: {error}"))
+    }
+
+    /// Whether the process handles a signal; `None` for a process that has ended, and where the system does not say.
+    fn handles(&self, signal: Signal) -> Option<bool> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        handled_signals(&status).map(|signals| signals >> (signal.as_raw() - 1) & 1 == 1)
     }
 
     /// SIGTERM; the engine must end cleanly within `patience`.
@@ -359,6 +370,17 @@ impl Server {
         let start = words.ceil_char_boundary(words.len().saturating_sub(2_000));
         words[start..].trim().to_owned()
     }
+}
+
+/// The handled signals of a process from its `/proc/PID/status`, a bit for each; `None` for a process that has ended.
+fn handled_signals(status: &str) -> Option<u64> {
+    let value = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()
+    };
+    let has_ended = value("State:").is_none_or(|state| state == "Z" || state == "X");
+    let digits = value("SigCgt:").filter(|_| !has_ended)?;
+    u64::from_str_radix(digits, 16).ok()
 }
 
 impl Drop for Server {
