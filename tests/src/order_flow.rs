@@ -7,6 +7,8 @@
 use crate::wire::{Missing, SOH, Wire, fields, message, number, show, timestamp, value};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// The most orders without a report.
@@ -40,6 +42,8 @@ pub struct OrderFlow {
     held: BTreeMap<u64, Vec<u8>>,
     asked: bool,
     logged_on: bool,
+    /// The number of logons, which another thread may read.
+    logons: Arc<AtomicUsize>,
 }
 
 /// The reason why a connection ended.
@@ -70,7 +74,14 @@ impl OrderFlow {
             held: BTreeMap::new(),
             asked: false,
             logged_on: false,
+            logons: Arc::default(),
         }
+    }
+
+    /// The number of logons, which grows while the peer runs.
+    #[must_use]
+    pub fn logons(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.logons)
     }
 
     /// The next Logon resets all sequence numbers, and earlier messages are forgotten. Only for a peer that connects.
@@ -275,7 +286,10 @@ impl OrderFlow {
     ) -> Result<(), End> {
         self.next_in = seq + 1;
         match value(raw, "35").unwrap_or_default() {
-            b"A" => self.logged_on = true,
+            b"A" => {
+                self.logged_on = true;
+                self.logons.fetch_add(1, Ordering::Relaxed);
+            }
             b"0" => {}
             b"1" => {
                 let id = show(value(raw, "112").unwrap_or_default());

@@ -19,11 +19,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// After this number of deaths the sessions settle, and new ones begin on a new journal.
 const DEATHS_PER_LIFE: u64 = 20;
-/// The latest moment of a death, after the engine listens.
+/// The latest moment of a death, after a peer has logged on.
 const LATEST: Duration = Duration::from_millis(150);
 /// The latest moment of a death of an engine that may not have started yet.
 const EARLY: Duration = Duration::from_millis(30);
@@ -190,11 +191,18 @@ impl Life {
                 self.launch.start()?
             };
             let address = server.address;
+            let logons: Vec<_> = self.flows.iter().map(|(_, flow)| flow.logons()).collect();
+            let logons = || -> usize { logons.iter().map(|it| it.load(Ordering::Relaxed)).sum() };
+            let before = logons();
             let (killed, outcomes) = std::thread::scope(|scope| {
                 let flows = self.flows.iter_mut();
                 let loads: Vec<_> = flows
                     .map(|(_, flow)| scope.spawn(move || flow.run_until_broken(address)))
                     .collect();
+                // However slow the machine is, orders are on their way at most deaths.
+                while !is_early && logons() == before && !loads.iter().all(|it| it.is_finished()) {
+                    std::thread::sleep(Duration::from_micros(200));
+                }
                 std::thread::sleep(moment);
                 let killed = server.kill();
                 let ends = loads.into_iter().map(|load| load.join());

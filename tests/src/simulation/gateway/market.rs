@@ -21,7 +21,7 @@ const PARTIES: [(&str, char, &str, bool); 4] = [
     ("FIRST", 'V', "FIX.4.4", false),
     ("SECOND", 'S', "FIX.4.2", true),
 ];
-/// The latest moment of a death, after the gateway was started.
+/// The latest moment of a death, after the gateway was started or a client has logged on.
 const LATEST: Duration = Duration::from_millis(250);
 /// The most time until all requests are settled.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -137,10 +137,18 @@ impl Market {
         written.map_err(|error| error.to_string())
     }
 
-    /// The gateway starts, works and dies.
+    /// The gateway starts, works and dies, sometimes while it is still starting.
     fn live(&mut self) -> Result<(), String> {
         let server = self.launch.spawn()?;
         self.read_rules = self.rules;
+        if self.random.below(4) > 0 {
+            // However slow the machine is, orders are on their way when it dies.
+            let deadline = Instant::now() + PATIENCE;
+            let is_on = |it: &Self| it.clients.iter().any(|client| client.peer.logged_on);
+            while !is_on(self) && Instant::now() < deadline {
+                self.step()?;
+            }
+        }
         let moment = Duration::from_micros(self.random.below(LATEST.as_micros() as u64));
         let until = Instant::now() + moment;
         while Instant::now() < until {
