@@ -16,7 +16,7 @@ use fixwire_rigs::server::{self, Launch, Server};
 use fixwire_rigs::tee::Tee;
 use fixwire_rigs::wire::{Wire, checksum, message, number, show, timestamp, value};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// The number of orders whose echoes no socket takes at once.
 const MANY: u64 = 3000;
 

@@ -363,7 +363,7 @@ impl Day {
 
     /// Waits until it holds.
     fn patiently(&self, holds: impl Fn(&Self) -> Result<(), String>) -> Result<(), String> {
-        let deadline = Instant::now() + (4 * ASKS).min(*PATIENCE);
+        let deadline = Instant::now() + *PATIENCE;
         loop {
             match holds(self) {
                 Err(_) if Instant::now() < deadline => {
@@ -394,20 +394,17 @@ impl Day {
             };
             let number = row["break"].as_u64().ok_or_else(|| row.to_string())?;
             let event = format!("break {number}: ");
-            let raised = |day: &Self| match &day.oms {
-                Some(oms) if oms.words().contains(&event) => Ok(()),
-                _ => Err(format!("no event of {row}")),
+            // The break may be closed in the meantime.
+            let is_open = |day: &Self| -> Result<bool, String> {
+                let breaks = day.evening().breaks()?;
+                Ok(breaks.iter().any(|it| it["break"] == row["break"]))
             };
-            // The break may have been closed in the meantime.
-            if let Err(fault) = self.patiently(raised) {
-                if self
-                    .evening()
-                    .breaks()?
-                    .iter()
-                    .any(|it| it["break"] == row["break"])
-                {
-                    return Err(fault);
-                }
+            self.patiently(|day| match &day.oms {
+                Some(oms) if oms.words().contains(&event) => Ok(()),
+                _ if !is_open(day)? => Ok(()),
+                _ => Err(format!("no event of {row}")),
+            })?;
+            if !is_open(self)? {
                 continue;
             }
             let whose = if is_ours(row) { "ours" } else { "venue" };

@@ -82,10 +82,11 @@ fn wrong(kind: &str, more: &str) -> Result<(), String> {
             _ => {}
         }
     }
-    let left = world.command("faults")?;
-    if !left.is_empty() {
-        return Err(format!("{kind}: not all of it has happened: {left}"));
-    }
+    // The last orders may still be on their way.
+    world.until(|world| match world.command("faults")?.as_str() {
+        "" => Ok(()),
+        left => Err(format!("{kind}: not all of it has happened: {left}")),
+    })?;
     world.settle().map_err(|fault| format!("{kind}: {fault}"))
 }
 
@@ -185,10 +186,13 @@ fn orders_of_scripts() -> Result<(), String> {
             }
         }
     }
-    let under_way = world.command("scripts")?;
-    if !under_way.contains("104, step 2 of 5: wait 2s") {
-        return Err(format!("no script waits: {under_way}"));
-    }
+    world.until(|world| {
+        let under_way = world.command("scripts")?;
+        match under_way.contains("104, step 2 of 5: wait 2s") {
+            true => Ok(()),
+            false => Err(format!("no script waits: {under_way}")),
+        }
+    })?;
     world.sim.take().map(Server::kill).transpose()?;
     world.sim = Some(world.floor.open()?);
     world.settle()?;

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// The latest moment of a death, after the engine answers.
 const LATEST: u64 = 15_000;
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 const SESSIONS: usize = 4;
 /// Numbers are drawn below this limit, so that they often go down.
 const NUMBERS: u64 = 40;
