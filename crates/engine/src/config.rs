@@ -87,6 +87,10 @@ pub struct EngineConfig {
     /// Templates of acceptor sessions, for a Logon that matches none of `sessions`. The first template that matches
     /// is used.
     pub templates: Vec<Template>,
+    /// Whether a start restores the sessions that [`templates`](Self::templates) created in earlier runs. The application
+    /// gets [`on_session_added`](fixwire_protocol::Application::on_session_added) for each, and may write messages for it
+    /// before its peer logs on again. Only templates with one `*`, without `qualified`, can restore their sessions.
+    pub restores_created: bool,
     /// Links, which carry frames instead of FIX messages. The id of a link is
     /// [`SessionId::of_link`](fixwire_protocol::SessionId::of_link) of its index here.
     pub links: Vec<LinkConfig>,
@@ -116,6 +120,7 @@ impl Default for EngineConfig {
             missing_dictionaries: Vec::new(),
             sessions: Vec::new(),
             templates: Vec::new(),
+            restores_created: false,
             links: Vec::new(),
         }
     }

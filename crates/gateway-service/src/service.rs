@@ -186,8 +186,8 @@ impl Application for GatewayService {
         gateway, gateway_mut:
         on_message on_frame on_link on_admin_out on_admin on_poss_dup on_reject on_business_reject
         on_reject_sent on_resend on_reset survives_panics on_note ledger on_checkpoint state_hash
-        on_logon_request on_logon on_logout on_disconnect on_hours on_disk on_session_added on_time
-        permission owns
+        on_logon_request on_logon on_logout on_disconnect on_hours on_disk on_session_request
+        on_session_added on_time permission owns
     );
 
     fn command_right(&self, command: &[u8]) -> Option<OperatorRight> {

@@ -239,6 +239,18 @@ impl<A: Application> Application for Watched<A> {
         self.with(|app| app.on_disk(now, room));
     }
 
+    fn on_session_request(
+        &mut self,
+        now: Now,
+        name: &str,
+        config: &Config,
+    ) -> Result<(), &'static str> {
+        if self.disk.has_stopped() {
+            return Err("the process has ended");
+        }
+        self.app.on_session_request(now, name, config)
+    }
+
     fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {
         self.with(|app| app.on_session_added(now, session, name, config));
     }

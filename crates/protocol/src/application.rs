@@ -264,8 +264,24 @@ pub trait Application {
     /// When the reserve is used up, the engine stops.
     fn on_disk(&mut self, _now: Now, _room: DiskRoom) {}
 
+    /// Decides about a Logon for which a template forms the session, before the session exists and before anything is
+    /// written; the password was verified. `name` and `config` are those of the session, which may also exist already.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no such session. The connection is closed without an answer, and an event has the text.
+    fn on_session_request(
+        &mut self,
+        _now: Now,
+        _name: &str,
+        _config: &Config,
+    ) -> Result<(), &'static str> {
+        Ok(())
+    }
+
     /// Handles a session that was added while the engine runs, or that was restored under its name. The id of a new
-    /// session follows the ids that exist.
+    /// session follows the ids that exist. At a start the call comes after the last [`Application::on_note`], for each
+    /// session of earlier runs that the engine restores from a template.
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
 
     /// Handles a command that only the application knows. The command comes from an operator or another thread

@@ -24,8 +24,8 @@
 ///         get, get_mut:
 ///         on_message on_frame on_link on_poss_dup on_admin_out on_admin on_reject on_business_reject on_reject_sent
 ///         on_resend on_note ledger on_checkpoint state_hash on_logon_request on_logon on_logout on_disconnect
-///         on_reset on_hours on_disk on_session_added on_command on_query command_right query_right permission owns
-///         survives_panics on_time
+///         on_reset on_hours on_disk on_session_request on_session_added on_command on_query command_right query_right
+///         permission owns survives_panics on_time
 ///     );
 /// }
 /// ```
@@ -138,6 +138,11 @@ macro_rules! forward_application {
     };
     (@ on_disk $get:ident $get_mut:ident) => {
         $crate::forward_application!(@with $get_mut [&mut] on_disk(now: $crate::Now, room: $crate::DiskRoom) -> ());
+    };
+    (@ on_session_request $get:ident $get_mut:ident) => {
+        $crate::forward_application!(@with $get_mut [&mut] on_session_request(
+            now: $crate::Now, name: &str, config: &$crate::session::Config
+        ) -> Result<(), &'static str>);
     };
     (@ on_session_added $get:ident $get_mut:ident) => {
         $crate::forward_application!(@with $get_mut [&mut] on_session_added(

@@ -60,6 +60,8 @@ impl Settings {
         let config = EngineConfig {
             // A settings file cannot set `new_journal`, because the setting would apply again at the next start.
             new_journal: false,
+            // An application that keeps orders of created sessions sets this itself.
+            restores_created: false,
             journal_dir: PathBuf::from(first.text(Id::FileStorePath).unwrap_or("store")),
             durability: match first.text(Id::Durability) {
                 Some("memory") => Durability::Memory,

@@ -84,8 +84,8 @@ impl Application for BuiltIn {
         get, get_mut:
         on_frame on_link on_admin_out on_admin on_poss_dup on_reject on_business_reject
         on_reject_sent on_resend on_reset survives_panics on_note ledger on_checkpoint state_hash
-        on_logon_request on_logon on_logout on_disconnect on_hours on_disk on_session_added
-        command_right query_right permission owns on_query on_command
+        on_logon_request on_logon on_logout on_disconnect on_hours on_disk on_session_request
+        on_session_added command_right query_right permission owns on_query on_command
     );
 }
 

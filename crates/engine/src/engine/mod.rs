@@ -306,8 +306,18 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             Notes::recover(&mut journal, &mut app, folded).map_err(after_cut)?;
         let rest_room = outbox_bytes + config.max_message;
         let (trail, decoder) = (config.limits.log_only_bytes_per_hour, decoder(&config));
-        let lines = sessions::restore_all(&mut journal, now, config.sessions, rest_room, trail)
+        let configured = config.sessions.len();
+        let mut sessions = config.sessions;
+        if config.restores_created {
+            let created = sessions::created(&journal, &config.templates, &sessions);
+            sessions.extend(created);
+        }
+        let lines = sessions::restore_all(&mut journal, now, sessions, rest_room, trail)
             .map_err(after_cut)?;
+        for line in &lines[configured..] {
+            let (session, name) = (&line.session, &line.config.name);
+            app.on_session_added(now, session.id(), name, session.config());
+        }
         let links =
             links::restore(&mut journal, now, config.links, doors, rest_room).map_err(after_cut)?;
         sessions::recall_peers(&journal, &lines, &mut lobby);
@@ -323,7 +333,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             read_buffer: config.read_buffer,
             rest_room,
             most_added: config.limits.dynamic_sessions,
-            added: 0,
+            added: lines.len() - configured,
             shortage: None,
             templates: config.templates,
             missing_dictionaries: config.missing_dictionaries,
@@ -404,6 +414,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             let (file, version) = (file.clone(), version.name());
             let event = Event::DictionaryMissing { file, version };
             self.core.raise(now, &event);
+        }
+        for index in self.core.lines.len() - self.added..self.core.lines.len() {
+            let line = &self.core.lines[index];
+            let (session, name) = (line.session.id(), line.config.name.clone());
+            self.core.raise(now, &Event::SessionAdded { session, name });
         }
         for at in self.lobby.addresses() {
             self.core.raise(now, &Event::Listening { at });

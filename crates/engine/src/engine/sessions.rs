@@ -4,7 +4,7 @@
 //! continues with these sequence numbers. Until then, messages for the session wait in the journal. An index is never
 //! given to another name, so a message never reaches the wrong session.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fixwire_protocol::session::{DisconnectReason, LogonIdentity, Party, RESET_DUE, Role};
 use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
@@ -41,6 +41,46 @@ impl Template {
         );
         Some(made)
     }
+
+    /// The settings of the session with this name, if the template can have created it: the name of the template with
+    /// another id in the place of its only `*`.
+    fn session_named(&self, name: &str) -> Option<SessionConfig> {
+        let mut made = self.session.clone();
+        let Party {
+            comp_id,
+            sub_id,
+            location_id,
+        } = &mut made.session.own;
+        let peer = &mut made.session.peer;
+        let ids = [comp_id, sub_id, location_id];
+        let ids =
+            ids.into_iter()
+                .chain([&mut peer.comp_id, &mut peer.sub_id, &mut peer.location_id]);
+        let open: Vec<&mut Vec<u8>> = ids.filter(|id| *id == b"*").collect();
+        let [id] = open.try_into().ok().filter(|_| !self.qualified)?;
+        let begin = self.session.session.begin_string.as_str();
+        let [own, peer] = [&self.session.session.own, &self.session.session.peer].map(self::name);
+        let pattern = format!("{begin}:{own}->{peer}");
+        let (before, after) = pattern.split_once('*')?;
+        let value = name.strip_prefix(before)?.strip_suffix(after)?;
+        take(id, value.as_bytes()).filter(|()| !value.is_empty())?;
+        name.clone_into(&mut made.name);
+        Some(made)
+    }
+}
+
+/// The sessions that the templates created in earlier runs, as the journal has them. Sessions of the configuration are
+/// left out; of several templates the first counts.
+pub(crate) fn created<D: Disk>(
+    journal: &Journal<D>,
+    templates: &[Template],
+    configured: &[SessionConfig],
+) -> Vec<SessionConfig> {
+    let configured: HashSet<&str> = configured.iter().map(|it| it.name.as_str()).collect();
+    let names = journal.sessions().map(|(_, name, _)| name);
+    let names = names.filter(|name| !configured.contains(name));
+    let made = |name| templates.iter().find_map(|it| it.session_named(name));
+    names.filter_map(made).collect()
 }
 
 /// Replaces a `*` by the id in the Logon. `None` when a name must not contain that id. Ids must not contain

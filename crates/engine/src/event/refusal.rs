@@ -58,6 +58,8 @@ pub enum ConnectionRefusal {
     PasswordMustChange,
     /// The CompIDs cannot be part of a session name.
     NoName,
+    /// The application has no session of this name for the Logon; the value is its reason.
+    NotWanted(&'static str),
     /// The maximum number of added sessions is reached; the value is the limit.
     TooManySessions(usize),
     /// The session is already connected.
@@ -140,6 +142,7 @@ impl ConnectionRefusal {
                 "the password must be changed: the Logon needs another one in NewPassword(925)"
             }
             Self::NoName => "these CompIDs cannot be part of a session name",
+            Self::NotWanted(why) => why,
             Self::TooManySessions(_) => "too many sessions",
             Self::AlreadyConnected => "the session is already connected",
             Self::Stopping => "the engine is stopping",

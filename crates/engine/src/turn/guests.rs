@@ -201,6 +201,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return Ok(Err(ConnectionRefusal::NoName));
         };
         let qualified = template.qualified;
+        let asked = (self.app).on_session_request(now, &session.name, &session.session);
+        if let Err(why) = asked {
+            return Ok(Err(ConnectionRefusal::NotWanted(why)));
+        }
         self.join_or_add(now, session, qualified)
     }
 }

@@ -17,6 +17,7 @@ mod broken_lines;
 mod checkpoint_files;
 mod checkpoints;
 mod control;
+mod created_sessions;
 mod effect_once;
 mod events;
 mod farewell;
