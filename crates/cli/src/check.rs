@@ -22,6 +22,7 @@ use fixwire::settings::{
 use fixwire::{EngineConfig, SessionConfig};
 use fixwire_exchange::ExchangeConfig;
 use fixwire_oms::Oms;
+use fixwire_oms::rules::CreatedName;
 use fixwire_protocol::Application as _;
 use fixwire_protocol::readable::Escaped;
 use serde_json::{Value, json};
@@ -70,7 +71,11 @@ pub struct CheckArgs {
 fn oms_warnings(settings: &Settings, oms: &Oms) -> Vec<String> {
     let checks = |name: &String| {
         let mut sessions = settings.sessions.iter();
-        let session = sessions.find(|it| it.called() == *name);
+        let creates = |it: &SessionSettings| {
+            let form = CreatedName::new(&it.called()).filter(|_| it.is_template());
+            form.is_some_and(|form| form.may_fit(name))
+        };
+        let session = sessions.find(|it| it.called() == *name || creates(it));
         let keys = [
             Id::UseDataDictionary,
             Id::ValidateIncomingMessage,

@@ -31,7 +31,7 @@ use answers::{answer, command, json, question, show, table};
 use at::{MomentArg, StateThen, read_moment};
 pub use fields::shown;
 use fixwire_protocol::readable::Escaped;
-pub use load::{listener, load};
+pub use load::{CreatedNames, listener, load};
 use recall::with_recall;
 use rows::Rows;
 use stamps::OrderStamps;

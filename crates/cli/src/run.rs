@@ -1,5 +1,6 @@
 //! `fixwire run`: runs the sessions of a settings file with a built-in application.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
@@ -8,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
-use fixwire::control::{Control, Place, ReloadHandler};
+use fixwire::control::{Control, Place, ReloadHandler, SessionNames};
 use fixwire::gateway::{GatewayService, Reloader, Remote, counts};
 use fixwire::host::Os;
 use fixwire::journal::end_on_truncation;
@@ -32,12 +33,12 @@ use crate::check::guess;
 use crate::failure::{Failure, show, tell};
 use crate::gateway::events::{printed, shown};
 use crate::gateway::reload::show as show_reload;
-use crate::oms;
 use crate::oms::archive::JournalArchive;
 #[cfg(feature = "postgresql")]
 use crate::oms::database::{DatabasePlan, DatabaseThread};
 use crate::oms::day::{DayFilesPlan, DayFilesThread};
 use crate::oms::reload::SettingsReloader;
+use crate::oms::{self, CreatedNames};
 use crate::place::{named, place_of, store_of};
 use crate::print::Printer;
 use crate::reading::Reading;
@@ -232,7 +233,13 @@ impl RunOptions {
             config.sessions.iter().map(|it| it.name.clone()).collect()
         } else {
             let sessions = begun.settings.sessions.iter();
+            let sessions = sessions.filter(|session| !session.is_template());
             sessions.map(SessionSettings::called).collect()
+        };
+        // Only an OMS has other names for sessions that Logons create.
+        let created = match begun.settings.oms.is_empty() {
+            true => CreatedNames::default(),
+            false => CreatedNames::of(&begun.settings),
         };
         let start = start_line(&self.file, named, &begun.settings, &config);
         let passwords = config.password_files();
@@ -241,7 +248,7 @@ impl RunOptions {
         let reload = started(engine.handle())?;
         let _control = control(engine.handle(), &begun.settings, reload)?;
         begun.signals.serve(engine.handle(), Passwords(passwords))?;
-        tell_events(&mut engine, names, &start)?;
+        tell_events(&mut engine, names, created, &start)?;
         engine.run().map_err(|error| cannot(self, &error))?;
         tell_end(engine);
         Ok(ExitCode::SUCCESS)
@@ -295,7 +302,7 @@ fn run_gateway(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
         printer,
     };
     signals.serve(engine.handle(), ruled)?;
-    tell_events(&mut engine, names, &start)?;
+    tell_events(&mut engine, names, CreatedNames::default(), &start)?;
     let ended = engine.run().map_err(|error| cannot(how, &error));
     let counts = counts(&engine.application_mut().loaded().gateway);
     show_counts(&counts.join("\n"));
@@ -311,7 +318,9 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
         let why = "the file has tables of an OMS and runs as an OMS: remove --app";
         return Err(Failure::Text(format!("{file}: {why}")));
     }
-    let config = how.config(&begun.settings)?;
+    let mut config = how.config(&begun.settings)?;
+    // Created sessions have orders, and reports that wait for them.
+    config.restores_created = true;
     let mut app = oms::load(&begun.source, &begun.settings, oms::listener()?)?;
     if how.new_journal {
         app.set_replaces_journal();
@@ -407,6 +416,25 @@ fn show_counts(counts: &str) {
     let _ = writeln!(io::stderr(), "{}", shown(counts));
 }
 
+/// The names that a settings file gives to sessions: to those of its sections, and to those that Logons create.
+struct CalledSessions {
+    /// By identity.
+    known: HashMap<String, String>,
+    created: CreatedNames,
+}
+
+impl SessionNames for CalledSessions {
+    fn called(&self, identity: &str) -> Option<String> {
+        let known = self.known.get(identity).cloned();
+        known.or_else(|| self.created.called(identity))
+    }
+
+    fn identity(&self, called: &str) -> Option<String> {
+        let known = SessionNames::identity(&self.known, called);
+        known.or_else(|| self.created.identity(called))
+    }
+}
+
 /// Opens the control socket for operators. A socket that the settings name is required. Without the default socket in
 /// the store, the engine also runs.
 pub fn control(
@@ -419,8 +447,15 @@ pub fn control(
     };
     let names = settings.sessions.iter();
     let names = names.map(|session| (session.name(), session.called()));
+    let names = CalledSessions {
+        known: names.collect(),
+        created: match settings.oms.is_empty() {
+            true => CreatedNames::default(),
+            false => CreatedNames::of(settings),
+        },
+    };
     let version = env!("CARGO_PKG_VERSION");
-    match Control::start_named(engine, &place, version, reload, names.collect()) {
+    match Control::start_named(engine, &place, version, reload, Box::new(names)) {
         Ok(control) => {
             if named(settings) {
                 point_to(&place.path, settings);

@@ -14,6 +14,7 @@ use fixwire_protocol::time::{Precision, TimestampWriter};
 use fixwire_protocol::{Application, Now, Timestamp};
 
 use crate::failure::Failure;
+use crate::oms::CreatedNames;
 use crate::print::Printer;
 
 /// The startup line, with application, sessions and message store.
@@ -94,13 +95,15 @@ pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
     let _ = io::stderr().write_all(lines.as_bytes());
 }
 
-/// Prints the startup line, and from then on a line for each event.
+/// Prints the startup line, and from then on a line for each event. `names` are those of the sessions of the settings,
+/// `created` those of the sessions that Logons create.
 pub fn tell_events<A: Application, H: Host>(
     engine: &mut Engine<A, H>,
     names: Vec<String>,
+    created: CreatedNames,
     start: &str,
 ) -> Result<(), Failure> {
-    tell_some_events(engine, names, start, |_| true)
+    tell(engine, names, created, start, |_| true)
 }
 
 /// Prints only some of the events.
@@ -110,8 +113,19 @@ pub fn tell_some_events<A: Application, H: Host>(
     start: &str,
     is_told: fn(&Event) -> bool,
 ) -> Result<(), Failure> {
+    tell(engine, names, CreatedNames::default(), start, is_told)
+}
+
+fn tell<A: Application, H: Host>(
+    engine: &mut Engine<A, H>,
+    names: Vec<String>,
+    created: CreatedNames,
+    start: &str,
+    is_told: fn(&Event) -> bool,
+) -> Result<(), Failure> {
     let mut teller = Teller {
         names,
+        created,
         links: engine.links().map(|link| link.name.to_owned()).collect(),
         printer: Printer::new(io::stderr())?,
         stamp: TimestampWriter::new(),
@@ -135,6 +149,7 @@ pub fn now() -> Timestamp {
 /// Prints one line for each event: time, session, and what happened.
 struct Teller {
     names: Vec<String>,
+    created: CreatedNames,
     links: Vec<String>,
     printer: Printer,
     stamp: TimestampWriter,
@@ -145,7 +160,8 @@ impl Teller {
         if let Event::SessionAdded { session, name } = event
             && session.0 as usize == self.names.len()
         {
-            self.names.push(name.clone());
+            let called = self.created.called(name);
+            self.names.push(called.unwrap_or_else(|| name.clone()));
         }
         let session = event.session().and_then(|id| match id.link() {
             Some(link) => self.links.get(link),

@@ -30,4 +30,4 @@ pub use ask::{Asked, ControlQuestion, ControlRight, LONGEST};
 pub use client::{Client, ClientError};
 pub use place::{IN_STORE, Place, this_user};
 pub use places::{KEPT, MOST};
-pub use server::{COUNTS, Control, FIGURES, ReloadHandler};
+pub use server::{COUNTS, Control, FIGURES, ReloadHandler, SessionNames};

@@ -50,6 +50,28 @@ pub const FIGURES: &[u8] = b"figures";
 /// empty for an ordinary one. Returns the result, or an error.
 pub type ReloadHandler = Box<dyn Fn(&Path, &str, Operator) -> Result<String, String> + Send + Sync>;
 
+/// The names that an application has for sessions, by the identities that the engine has.
+pub trait SessionNames: Send + Sync {
+    /// The application's name of a session; `None` if it has none of its own.
+    fn called(&self, identity: &str) -> Option<String>;
+
+    /// The identity of the session with this name; `None` if no session has the name.
+    fn identity(&self, called: &str) -> Option<String>;
+}
+
+/// By identity.
+impl SessionNames for HashMap<String, String> {
+    fn called(&self, identity: &str) -> Option<String> {
+        self.get(identity).cloned()
+    }
+
+    fn identity(&self, called: &str) -> Option<String> {
+        let mut names = self.iter();
+        let found = names.find(|(_, name)| *name == called);
+        found.map(|(identity, _)| identity.clone())
+    }
+}
+
 /// Answers requests about an engine, until this value is dropped.
 #[derive(Debug)]
 pub struct Control {
@@ -64,7 +86,7 @@ struct Served {
     place: Place,
     version: String,
     since: Instant,
-    names: HashMap<String, String>,
+    names: Box<dyn SessionNames>,
     places: Places,
     /// Time at which a refused connection was last reported.
     reported: Mutex<Option<Instant>>,
@@ -84,11 +106,12 @@ impl Control {
         version: &str,
         reload: Option<ReloadHandler>,
     ) -> io::Result<Self> {
-        Self::start_named(engine, place, version, reload, HashMap::new())
+        let names = Box::new(HashMap::new());
+        Self::start_named(engine, place, version, reload, names)
     }
 
-    /// As [`start`](Self::start). In addition, `names` has the name of each session in the settings, by the session's
-    /// identity. A status shows these names, and requests may use them.
+    /// As [`start`](Self::start). In addition, `names` has the names of sessions in the settings. A status shows these
+    /// names, and requests may use them.
     ///
     /// # Errors
     ///
@@ -98,7 +121,7 @@ impl Control {
         place: &Place,
         version: &str,
         reload: Option<ReloadHandler>,
-        names: HashMap<String, String>,
+        names: Box<dyn SessionNames>,
     ) -> io::Result<Self> {
         let listener = place.listen()?;
         let ends = Arc::new(AtomicBool::new(false));
@@ -256,7 +279,7 @@ impl Served {
                 let access = access(what, OperatorRight::Session);
                 self.permit(&by, access, Some(id), &format!("session {what}"))
                     .map_err(|why| format!("{name}: {why}"))?;
-                self.operate((id, name), operation, by.by)
+                self.operate((id, &name), operation, by.by)
             }
             Wish::Command(command) => {
                 let access = OperatorAccess::Command(command.clone().into_bytes());
@@ -351,7 +374,7 @@ impl Served {
     }
 
     fn line(&self, report: SessionReport) -> SessionLine {
-        let session_name = self.names.get(&report.name).cloned();
+        let session_name = self.names.called(&report.name);
         let session_name = session_name.filter(|name| *name != report.name);
         SessionLine {
             session_name,
@@ -361,13 +384,12 @@ impl Served {
 
     /// The identity of the session with this name in the settings. A text that is not such a name is returned
     /// unchanged.
-    fn identity<'a>(&'a self, called: &'a str) -> &'a str {
-        if self.names.contains_key(called) {
-            return called;
-        }
-        let mut names = self.names.iter();
-        let found = names.find(|(_, name)| *name == called);
-        found.map_or(called, |(identity, _)| identity)
+    fn identity(&self, called: &str) -> String {
+        let identity = match self.names.called(called) {
+            Some(_) => None,
+            None => self.names.identity(called),
+        };
+        identity.unwrap_or_else(|| called.to_owned())
     }
 
     fn operate(
@@ -406,7 +428,7 @@ impl Served {
     }
 
     fn find(&self, session: &str) -> Result<SessionId, String> {
-        let session = self.identity(session);
+        let session = &self.identity(session);
         let found = {
             let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
             engine.find(session)
@@ -415,7 +437,7 @@ impl Served {
             Some(id) => Ok(id),
             None => {
                 let links = self.ask(Handle::links)?;
-                Err(match links.iter().any(|link| link.name == session) {
+                Err(match links.iter().any(|link| link.name == *session) {
                     true => format!("{session} is a link, not a session: use fixwire status"),
                     false => unknown(session, &self.ask(Handle::status)?),
                 })

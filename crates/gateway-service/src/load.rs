@@ -14,7 +14,9 @@ use fixwire_gateway::rules::{RuleError, TableFile, table_files};
 use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::Dictionary;
 use fixwire_protocol::dictionary::Version;
-use fixwire_settings::{Id, LoadError, Problem, SessionSettings, Settings, Source, Span};
+use fixwire_settings::{
+    Id, LoadError, Problem, SessionSettings, Settings, Source, Span, TablesOwner,
+};
 
 /// The gateway of a file, or the reload of a running gateway, together with the tables, sessions and dictionaries with
 /// which it was loaded.
@@ -67,7 +69,7 @@ fn read<G>(
     settings: &Settings,
     read: impl FnOnce(&str, &GatewayContext<'_>) -> Result<G, Vec<RuleError>>,
 ) -> Result<LoadedGateway<G>, LoadError> {
-    let versions = settings.versions("a gateway")?;
+    let versions = settings.versions(TablesOwner::Gateway)?;
     if settings.gateway.is_empty() {
         let (what, help) = (
             "the file has no rules",

@@ -28,7 +28,7 @@ pub mod trial;
 mod values;
 
 pub use app::recovery;
-pub use app::{LeftOutFields, LeftOutOf, Oms, OmsSession, UserDefinedTag};
+pub use app::{LeftOutFields, LeftOutOf, Oms, OmsSession, SessionTemplate, UserDefinedTag};
 pub use decide::core::{Change, Core, NewOrder, Sink};
 pub use decide::inquiries::NewInquiry;
 pub use decide::mass::MassCancel;

@@ -58,6 +58,7 @@ pub use link_settings::{LinkSetting, LinkSettings};
 pub use problem::{LoadError, Problem, SettingsFault, SettingsReport};
 pub use resolve::Options;
 pub use resolved::{Origin, SessionSettings, Setting, Settings};
+pub use tables::TablesOwner;
 pub use value::SettingValue;
 
 #[cfg(test)]

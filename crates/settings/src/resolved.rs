@@ -218,6 +218,11 @@ impl SessionSettings {
         }
     }
 
+    /// Whether the section is a template, whose sessions are created at Logons, and no session itself.
+    pub fn is_template(&self) -> bool {
+        self.text(Id::ConnectionType) == Some("acceptor") && self.bool(Id::AcceptorTemplate)
+    }
+
     /// The session's name, in the form `FIX.4.4:SENDER/SUB/LOCATION->TARGET/SUB/LOCATION:QUALIFIER`. Parts that the
     /// session does not have are left out.
     pub fn name(&self) -> String {

@@ -16,23 +16,48 @@ use super::resolved::{SessionSettings, Settings};
 /// Maximum size of a file that holds one table of the settings, bytes.
 const MAX_TABLE: u64 = 64 << 20;
 
+/// The owner of further tables in a settings file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TablesOwner {
+    /// A gateway, whose rules name each session.
+    Gateway,
+    /// An OMS, whose users name sessions.
+    Oms,
+}
+
+const NAMED: &str = "a gateway cannot have dynamic sessions: its rules name each session";
+const GATEWAY_REFUSES: &[(Id, &str)] =
+    &[(Id::AcceptorTemplate, NAMED), (Id::DynamicSessions, NAMED)];
+const OMS_REFUSES: &[(Id, &str)] = &[
+    (
+        Id::DynamicSessions,
+        "an OMS cannot have sessions of DynamicSessions: write a section with AcceptorTemplate, whose sessions have users",
+    ),
+    (
+        Id::DynamicQualifier,
+        "an OMS cannot have DynamicQualifier: a client that reconnects must get the session of its orders",
+    ),
+];
+
 impl Settings {
-    /// The FIX versions of all sessions. `who` is a gateway or an OMS, which must support each of these versions.
+    /// The FIX versions of all sessions. `who` must support each of these versions.
     ///
     /// # Errors
     ///
     /// The first setting that `who` does not support.
-    pub fn versions(&self, who: &str) -> Result<Vec<Version>, LoadError> {
+    pub fn versions(&self, who: TablesOwner) -> Result<Vec<Version>, LoadError> {
         let refused = |session: &SessionSettings, id, note: &str| {
             let error = self.error(session, id, note.to_owned());
             Err(error)
         };
         let version = |session: &SessionSettings| {
-            for id in [Id::AcceptorTemplate, Id::DynamicSessions] {
-                if session.bool(id) {
-                    let note =
-                        format!("{who} cannot have dynamic sessions: its rules name each session");
-                    return refused(session, id, &note);
+            let (who, dynamic) = match who {
+                TablesOwner::Gateway => ("a gateway", GATEWAY_REFUSES),
+                TablesOwner::Oms => ("an OMS", OMS_REFUSES),
+            };
+            for (id, note) in dynamic {
+                if session.bool(*id) {
+                    return refused(session, *id, note);
                 }
             }
             if session.bool(Id::RejectMessageOnUnhandledException) {

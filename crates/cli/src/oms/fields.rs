@@ -3,7 +3,7 @@
 
 use fixwire_oms::contract::{Contract, ContractKey};
 use fixwire_oms::report_tags::ReportTags;
-use fixwire_oms::rules::RiskRules;
+use fixwire_oms::rules::{RiskRules, UserTemplate};
 use fixwire_oms::{LeftOutOf, Oms};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
@@ -40,7 +40,12 @@ pub fn shown(oms: &Oms) -> Vec<(String, String)> {
         (!text.is_empty()).then(|| (format!("line_group.{}.tmp_fields", group.name), text))
     }));
     let templates = rules.templates.iter();
-    let templates = templates.map(|it| (format!("user.{}", it.pattern), it.sessions.join(", ")));
+    let sessions = |it: &UserTemplate| {
+        let created = it.creates.then(|| "sessions created at a Logon".to_owned());
+        let all: Vec<String> = it.sessions.iter().cloned().chain(created).collect();
+        all.join(", ")
+    };
+    let templates = templates.map(|it| (format!("user.{}", it.pattern), sessions(it)));
     let templates: Vec<(String, String)> = templates.collect();
     if rows.is_empty() {
         let none =

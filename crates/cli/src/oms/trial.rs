@@ -135,9 +135,10 @@ impl Tried {
         else {
             return Ok(None);
         };
+        let sessions = read.sessions.iter().filter(|it| !it.is_template());
         let mut playing = Playing {
             trial: load::trial(source, read, opening)?,
-            sessions: read.sessions.iter().map(SessionIdentity::of).collect(),
+            sessions: sessions.map(SessionIdentity::of).collect(),
             decoder: Decoder::with_capacity(FIELDS),
             from,
             is_part,

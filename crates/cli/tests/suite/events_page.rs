@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Files with the texts of events, from the root of the repository.
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 20] = [
     "crates/engine/src/event/ending.rs",
     "crates/engine/src/event/loss.rs",
     "crates/engine/src/event/refusal.rs",
@@ -20,6 +20,7 @@ const SOURCES: [&str; 19] = [
     "crates/net/src/tls/failure.rs",
     "crates/oms/src/desk/notice.rs",
     "crates/oms/src/desk/notice/doubts.rs",
+    "crates/oms/src/desk/notice/logons.rs",
     "crates/protocol/src/session/verdict.rs",
     "crates/tmp/src/link/end.rs",
     "crates/transform/src/failure.rs",

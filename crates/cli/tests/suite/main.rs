@@ -31,6 +31,7 @@ mod low_latency;
 mod official_cases;
 mod oms;
 mod oms_conditions;
+mod oms_created;
 #[cfg(feature = "postgresql")]
 mod oms_database;
 mod oms_database_settings;

@@ -76,7 +76,7 @@ impl Floor {
         Self::with(&[("[oms]\n", table)])
     }
 
-    /// Starts an OMS with replaced words in its settings.
+    /// Starts an OMS with replaced words in its settings; `OUR_PORT` stands for the port of its clients.
     pub fn with(changes: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -86,7 +86,8 @@ impl Floor {
         let mut text = fs::read_to_string(&settings).unwrap();
         for (old, new) in changes {
             assert!(text.contains(old), "{old}");
-            text = text.replacen(old, new, 1);
+            let new = new.replace("OUR_PORT", &port.to_string());
+            text = text.replacen(old, &new, 1);
         }
         fs::write(&settings, text).unwrap();
         let running = start(folder.path(), port);

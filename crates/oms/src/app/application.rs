@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_protocol::session::Config;
 use fixwire_protocol::{
     Application, DiskRoom, Hangup, Ledger, Link, Message, Mono, Nanos, Now, OperatorCommand,
     OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp, tag,
@@ -85,6 +86,19 @@ impl Application for Oms {
         if let Some(line) = self.line(session) {
             self.core.set_leaving(line, true);
         }
+    }
+
+    fn on_session_request(
+        &mut self,
+        _now: Now,
+        name: &str,
+        _config: &Config,
+    ) -> Result<(), &'static str> {
+        self.check_created(name)
+    }
+
+    fn on_session_added(&mut self, _now: Now, session: SessionId, name: &str, _config: &Config) {
+        self.add_created(session, name);
     }
 
     fn on_disk(&mut self, _now: Now, room: DiskRoom) {

@@ -92,7 +92,9 @@ impl Oms {
         let (rules, names) = (self.core.rules(), self.core.state().sessions());
         let mut all: Table<SessionNo, Option<ConvertingSession>> =
             names.iter().map(|_| None).collect();
-        let (mut lines, mut others) = (Vec::new(), Vec::new());
+        let mut lines = Vec::new();
+        // The tables for sessions that are still to be created are read now.
+        let mut others: Vec<_> = self.templates.iter().map(|it| it.version).collect();
         for session in &self.sessions {
             let mut groups = rules.groups.iter();
             let group = groups.find(|it| it.lines.contains(&session.name));

@@ -53,7 +53,7 @@ mod sessions;
 mod state_lines;
 mod texts;
 
-pub use session::OmsSession;
+pub use session::{OmsSession, SessionTemplate};
 
 pub(crate) use out::WrittenEvents;
 use out::{Links, Out, VenueWords};
@@ -64,7 +64,7 @@ use requests::routes;
 use requests::securities::SecurityAnswers;
 use requests::user_defined;
 pub use requests::user_defined::UserDefinedTag;
-use session::{Reach, dictionaries, versions};
+use session::{Reach, SampleSession, dictionaries, samples, versions};
 use texts::Languages;
 
 /// Maximum output of handling one message: the number of entries (journal notes and messages), and the sum of their
@@ -82,7 +82,19 @@ const STEP: usize = 64;
 /// An order management system over FIX sessions.
 pub struct Oms {
     core: Core,
+    /// The sessions of the file, then those that Logons have created.
     sessions: Vec<OmsSession>,
+    /// Number of the sessions of the file.
+    configured: usize,
+    templates: Vec<SessionTemplate>,
+    /// The created sessions, by their names in the engine.
+    created: Vec<String>,
+    /// What the templates create, when the conditions of routes were compiled. In the conditions they follow the
+    /// sessions of the file.
+    samples: Vec<SampleSession>,
+    /// By index of the engine session, the session's index in conditions of routes; `None` for a created session
+    /// without a user.
+    sources: Vec<Option<usize>>,
     /// Secret key of the hash of client message ids, such as ClOrdID(11).
     key: u128,
     begun: bool,
@@ -151,14 +163,14 @@ impl Oms {
     /// Fields that lines, clients and drop copies do not get because of their dictionaries.
     #[must_use]
     pub fn left_out_fields(&self) -> Vec<LeftOutFields> {
-        left_out::left_out_fields(self.rules(), &self.sessions)
+        left_out::left_out_fields(self.rules(), &self.with_samples())
     }
 
     /// User-defined fields that the settings let clients send, and that no dictionary of these clients has. A session
     /// that checks user-defined fields rejects messages with them.
     #[must_use]
     pub fn undefined_tags(&self) -> Vec<UserDefinedTag> {
-        user_defined::undefined_tags(self.rules(), &self.sessions)
+        user_defined::undefined_tags(self.rules(), &self.with_samples())
     }
 
     /// An OMS with these settings and sessions; `key` is a random hash key for the ids of a new day.
@@ -178,7 +190,12 @@ impl Oms {
             core: Core::new(rules),
             indices: alloc::vec![None; sessions.len()],
             dictionaries: dictionaries(&sessions),
+            configured: sessions.len(),
             sessions,
+            templates: Vec::new(),
+            created: Vec::new(),
+            samples: Vec::new(),
+            sources: Vec::new(),
             key,
             begun: false,
             changed,
@@ -209,6 +226,15 @@ impl Oms {
             day_finder: None,
             span: (0, DaySpan::default()),
         }
+    }
+
+    /// Sets the sections whose sessions Logons create, before the OMS starts.
+    pub fn set_templates(&mut self, templates: Vec<SessionTemplate>) {
+        self.templates = templates;
+        self.samples = self.samples_of(self.core.rules());
+        let all = self.with_samples();
+        routes::compile_routes(&mut self.core.rules, &all);
+        self.dictionaries = dictionaries(&all);
     }
 
     /// Uses conversion tables that were read already, before the OMS starts: reading them takes longer than the rest of
@@ -349,6 +375,17 @@ impl Oms {
     pub(crate) fn line(&self, session: SessionId) -> Option<SessionNo> {
         let index = self.index(session)?;
         self.core.is_line(index).then_some(index)
+    }
+
+    /// The sessions of the file, and a sample of those that its templates create.
+    fn with_samples(&self) -> Vec<OmsSession> {
+        let samples = self.samples.iter().map(|it| &it.session);
+        let sessions = self.sessions[..self.configured].iter();
+        sessions.chain(samples).cloned().collect()
+    }
+
+    fn samples_of(&self, rules: &RiskRules) -> Vec<SampleSession> {
+        samples(rules, &self.templates, &self.sessions[..self.configured])
     }
 
     /// Handles an order for which the venue counts more fills than it has reported.

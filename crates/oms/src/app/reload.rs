@@ -5,9 +5,8 @@ use alloc::string::String;
 
 use fixwire_protocol::{OperatorCommand, Outbox};
 
+use super::Oms;
 use super::requests::routes;
-use super::texts::Languages;
-use super::{Oms, versions};
 use crate::decide::reload::{NewSettings, SettingsSource};
 use crate::fix::market_requests;
 use crate::values::rules::UserRule;
@@ -26,8 +25,11 @@ impl Oms {
     /// Completes new settings. Adds the settings of TMP lines, which are read separately, and compiles the conditions
     /// of routes with the dictionaries of the sessions in use.
     fn complete(&self, new: &mut NewSettings) {
+        self.add_users(&mut new.rules);
         if new.rules.has_conditions() {
-            routes::compile_routes(&mut new.rules, &self.sessions);
+            let sessions = &self.sessions[..self.configured];
+            let sessions = Self::with_samples_of(&new.rules, sessions, &self.templates);
+            routes::compile_routes(&mut new.rules, &sessions);
         }
         self.links.tmp.complete(&mut new.rules);
     }
@@ -105,13 +107,13 @@ impl Oms {
         let done = core.reload(at, new, &plan, command, &mut out)?;
         if new.is_applied {
             self.securities.keep(&new.rules.instruments);
+            self.samples = self.samples_of(self.core.rules());
             self.find_clients();
             let (indices, core) = (&self.indices, &self.core);
             self.securities.end_without_right(|session| {
                 let index = indices.get(session.0 as usize).copied().flatten();
                 index.is_some_and(|it| core.user(it).is_ok_and(UserRule::may_list_securities))
             });
-            self.languages = Languages::new(self.core.rules(), versions(&self.sessions));
             self.rates.follow(&self.core.users);
             self.links.tmp.scales.clone_from(&self.core.tmp_scales);
             if plan.is_about_markets() {

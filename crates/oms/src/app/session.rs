@@ -11,7 +11,7 @@ use crate::fix::carried::{SetField, everywhere, is_set_in, set_fields};
 use crate::values::fields::carried::{SentBecause, fault};
 use crate::values::fields::contract::Contract;
 use crate::values::fields::tmp_fields::TmpFields;
-use crate::values::rules::LineGroup;
+use crate::values::rules::{CreatedName, LineGroup, RiskRules, UserRule, is_pattern, matches};
 
 /// A session of the OMS. Its index is its `SessionId` in the engine.
 #[derive(Clone, Debug)]
@@ -49,6 +49,74 @@ impl OmsSession {
             false => dictionary,
         })
     }
+}
+
+/// A section with `AcceptorTemplate`: Logons create its sessions.
+#[derive(Clone, Debug)]
+pub struct SessionTemplate {
+    /// Names of its sessions in the engine.
+    pub engine: CreatedName,
+    /// Names of its sessions in the settings of the OMS, for the same id.
+    pub user: CreatedName,
+    /// The FIX version of the application messages.
+    pub version: Version,
+    /// As [`OmsSession::dictionary`].
+    pub dictionary: Arc<Dictionary>,
+    /// As [`OmsSession::ids`].
+    pub ids: Vec<(Tag, String)>,
+}
+
+impl SessionTemplate {
+    /// The name in the OMS of a session of the engine; `None` for a session that the template does not create.
+    #[must_use]
+    pub fn called(&self, engine: &str) -> Option<String> {
+        self.engine.id(engine).map(|id| self.user.of(id))
+    }
+
+    pub(super) fn session(&self, name: &str) -> OmsSession {
+        OmsSession {
+            name: name.into(),
+            version: self.version,
+            dictionary: Arc::clone(&self.dictionary),
+            ids: self.ids.clone(),
+        }
+    }
+}
+
+/// A session as a template creates it, with the `session` of the `[[user]]` that such sessions have: checks of the
+/// settings and conditions of routes treat it like a session of the file.
+#[derive(Clone, Debug)]
+pub(super) struct SampleSession {
+    /// Index of the template.
+    pub template: usize,
+    pub session: OmsSession,
+}
+
+impl SampleSession {
+    /// Whether a session with this name may be one that the sample stands for.
+    pub(super) fn takes(&self, name: &str) -> bool {
+        let of = &self.session.name;
+        of == name || is_pattern(of) && matches(of, name.as_bytes())
+    }
+}
+
+/// A sample for each template and each user whose sessions the template may create. `sessions` are those of the file.
+pub(super) fn samples(
+    rules: &RiskRules,
+    templates: &[SessionTemplate],
+    sessions: &[OmsSession],
+) -> Vec<SampleSession> {
+    let is_open = |user: &&UserRule| sessions.iter().all(|it| it.name != user.session);
+    let users: Vec<&UserRule> = rules.users.iter().filter(is_open).collect();
+    let of = |(template, it): (usize, &SessionTemplate)| {
+        let users = users.iter().filter(|user| it.user.may_fit(&user.session));
+        let made = users.map(|user| SampleSession {
+            template,
+            session: it.session(&user.session),
+        });
+        made.collect::<Vec<_>>()
+    };
+    templates.iter().enumerate().flat_map(of).collect()
 }
 
 /// Names and versions of sessions.

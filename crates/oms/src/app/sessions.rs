@@ -9,10 +9,12 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Now, Outbox, SessionId};
 
 use super::requests::names;
-use super::session::OmsSession;
+use super::session::{OmsSession, SampleSession, SessionTemplate, samples, versions};
+use super::texts::Languages;
 use super::{Oms, STEP};
 use crate::decide::settings::kept_names;
 use crate::desk::notice::OmsEvent;
+use crate::desk::notice::logons::{NAME_TAKEN, NO_USER, TOO_MANY};
 use crate::fix::clients::Client;
 use crate::fix::market_requests;
 use crate::state::client_rate::ClientRates;
@@ -111,6 +113,18 @@ impl Oms {
         problems
     }
 
+    /// The sessions of a file, and one of each kind of session that its templates create.
+    #[must_use]
+    pub fn with_samples_of(
+        rules: &RiskRules,
+        sessions: &[OmsSession],
+        templates: &[SessionTemplate],
+    ) -> Vec<OmsSession> {
+        let samples = samples(rules, templates, sessions);
+        let samples = samples.into_iter().map(|it| it.session);
+        sessions.iter().cloned().chain(samples).collect()
+    }
+
     pub(super) fn find_sessions(&mut self) {
         self.find_clients();
         self.rates = ClientRates::new(&self.core.users);
@@ -149,6 +163,8 @@ impl Oms {
             Some((client, rule.accounts.clone()))
         });
         self.copies = copies.collect();
+        self.languages = Languages::new(self.core.rules(), versions(&self.sessions));
+        self.find_sources();
         self.report_settings = Arc::new(report_settings(self));
         self.find_watchers();
         self.find_reaches();
@@ -187,6 +203,9 @@ impl Oms {
                 }
             }
         }
+        if !self.begin_created(at, outbox) {
+            return false;
+        }
         while self.has_room(outbox) {
             let Some((session, is)) = self.changed.pop_front() else {
                 return true;
@@ -197,6 +216,101 @@ impl Oms {
             }
         }
         false
+    }
+
+    /// Gives numbers and settings to the sessions that Logons have created; false when the outbox has no room.
+    fn begin_created(&mut self, at: i64, outbox: &mut Outbox) -> bool {
+        while self.indices.len() < self.sessions.len() {
+            if !outbox.has_room(STEP + 16, STEP * 512) {
+                return false;
+            }
+            let new = self.sessions[self.indices.len()..].iter();
+            let new: Vec<String> = new.map(|it| it.name.clone()).collect();
+            let (core, mut out) = self.parts(outbox, None);
+            if core.begin_sessions_of_logons(at, &new, STEP, &mut out) {
+                self.find_clients();
+                self.rates.follow(&self.core.users);
+            }
+        }
+        true
+    }
+
+    /// The template that creates a session of the engine, and the session's name in the OMS.
+    fn template_of(&self, engine: &str) -> Option<(&SessionTemplate, String)> {
+        let mut templates = self.templates.iter();
+        templates.find_map(|it| Some((it, it.called(engine)?)))
+    }
+
+    /// Whether a session or a link has this name.
+    fn has_name(&self, name: &str) -> bool {
+        let links = self.links.tmp.lines.iter().map(|line| &line.name);
+        let mut names = self.sessions.iter().map(|it| &it.name).chain(links);
+        names.any(|known| known == name)
+    }
+
+    /// Whether a session of the engine may be created or used at a Logon.
+    pub(super) fn check_created(&self, engine: &str) -> Result<(), &'static str> {
+        let (_, name) = self.template_of(engine).ok_or(NO_USER)?;
+        let rules = self.core.rules();
+        rules.user_of_created(&name).ok_or(NO_USER)?;
+        match self.created.iter().position(|known| known == engine) {
+            Some(at) if self.sessions[self.configured + at].name == name => Ok(()),
+            Some(_) => Err(NAME_TAKEN),
+            None if self.has_name(&name) => Err(NAME_TAKEN),
+            None if rules.is_full(&name) => Err(TOO_MANY),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a session that a Logon has created, or that a start has restored. It gets its number and its limits with the
+    /// next events.
+    pub(super) fn add_created(&mut self, session: SessionId, engine: &str) {
+        // An earlier id is that of a session that was removed and comes back.
+        if session.0 as usize != self.sessions.len() {
+            return;
+        }
+        let Some((template, name)) = self.template_of(engine) else {
+            return;
+        };
+        let is_taken = self.has_name(&name);
+        // A section that was added since has the name: the created session has no user.
+        let created = template.session(if is_taken { engine } else { &name });
+        self.sessions.push(created);
+        self.created.push(engine.into());
+        if !is_taken {
+            self.core.rules.add_created(&name);
+        }
+        self.changed.push_back((session, None));
+    }
+
+    /// Adds the users of created sessions to new settings.
+    pub(super) fn add_users(&self, rules: &mut RiskRules) {
+        for session in &self.sessions[self.configured..] {
+            rules.add_created(&session.name);
+        }
+    }
+
+    /// Finds the sample of each created session: what conditions of routes treat it as.
+    fn find_sources(&mut self) {
+        let sample = |at: usize, engine: &String| {
+            let session = &self.sessions[self.configured + at];
+            let (template, _) = self.template_of(engine)?;
+            let fits = |it: &(usize, &SampleSession)| {
+                let of = self.templates.get(it.1.template);
+                of.is_some_and(|of| core::ptr::eq(of, template)) && it.1.takes(&session.name)
+            };
+            let samples = self.samples.iter().enumerate().filter(fits);
+            // A sample with the session's own name counts more than each pattern.
+            let best = samples.max_by_key(|(_, it)| {
+                let name = &it.session.name;
+                (*name == session.name, name.len())
+            });
+            best.map(|(sample, _)| self.configured + sample)
+        };
+        let created = self.created.iter().enumerate();
+        let created = created.map(|(at, engine)| sample(at, engine));
+        let configured = (0..self.configured).map(Some);
+        self.sources = configured.chain(created).collect();
     }
 
     /// Raises an event for each name at a venue that open orders have and that the settings change.

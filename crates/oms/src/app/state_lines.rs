@@ -41,9 +41,14 @@ impl Oms {
     fn put_lines(&self, to: &mut StateLines) {
         let Self {
             core,
-            sessions: _, // Settings.
-            written: _,  // Set for a trial only.
-            key: _,      // Settings.
+            sessions: _,   // Settings.
+            configured: _, // Settings.
+            templates: _,  // Settings.
+            created: _,    // Derived from the names of the state.
+            samples: _,    // Settings.
+            sources: _,    // Settings.
+            written: _,    // Set for a trial only.
+            key: _,        // Settings.
             begun,
             changed,
             start,

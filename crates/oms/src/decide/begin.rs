@@ -110,17 +110,7 @@ impl Core {
                 steps,
             )?;
         }
-        for name in sessions {
-            if self.state.sessions().find(name.as_bytes()).is_none() {
-                let index = self.state.sessions().next();
-                let name = name.as_bytes();
-                self.begin_event(
-                    at,
-                    &OrderEvent::Setup(SetupEvent::Session { index, name }),
-                    steps,
-                )?;
-            }
-        }
+        self.begin_sessions(at, sessions, steps)?;
         self.follow_step(at, rules, steps)?;
         self.begin_copies(at, rules, steps)?;
         for rule in rules.positions.iter().filter(|_| is_first) {
@@ -142,6 +132,50 @@ impl Core {
             }
         }
         Some(())
+    }
+
+    /// Gives numbers to sessions with new names.
+    fn begin_sessions<S: Sink>(
+        &mut self,
+        at: i64,
+        sessions: &[String],
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for name in sessions {
+            if self.state.sessions().find(name.as_bytes()).is_none() {
+                let index = self.state.sessions().next();
+                let name = name.as_bytes();
+                let event = OrderEvent::Setup(SetupEvent::Session { index, name });
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Applies the settings of sessions that were created at a Logon, as [`Self::begin`] does for those of a start, in
+    /// steps of about `most` events; returns true when all is done.
+    pub(crate) fn begin_sessions_of_logons(
+        &mut self,
+        at: i64,
+        sessions: &[String],
+        most: usize,
+        sink: &mut impl Sink,
+    ) -> bool {
+        let rules = core::mem::take(&mut self.rules);
+        let mut steps = Steps {
+            sink,
+            left: most,
+            kept: None,
+        };
+        let done = self
+            .begin_sessions(at, sessions, &mut steps)
+            .and_then(|()| self.begin_marks(at, &rules, &mut steps))
+            .and_then(|()| self.begin_limits(at, &rules, &mut steps));
+        self.rules = rules;
+        if done.is_some() {
+            self.index_users();
+        }
+        done.is_some()
     }
 
     /// Applies the settings that may change at a start and in a reload.

@@ -249,6 +249,13 @@ impl Core {
         } else {
             Table::default()
         };
+        self.index_users();
+        group_of
+    }
+
+    /// Finds the users of the sessions of the state, and their pools.
+    pub(crate) fn index_users(&mut self) {
+        let (state, rules) = (&self.state, &self.rules);
         self.users = Table::of(None, state.sessions().len());
         for user in &rules.users {
             if let Some(index) = state.sessions().find(user.session.as_bytes()) {
@@ -256,7 +263,6 @@ impl Core {
             }
         }
         self.pools = self.pools_by_number();
-        group_of
     }
 
     pub(crate) fn pools_by_number(&self) -> Pools {

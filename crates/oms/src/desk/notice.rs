@@ -792,5 +792,6 @@ pub type OmsListener = Box<dyn FnMut(OmsEvent<'_>) + Send>;
 
 mod doubts;
 pub(crate) mod ignored;
+pub(crate) mod logons;
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use fixwire_tmp::uncertain::ReportTarget;
 use super::registry::{Read, TableRule};
 use super::{Reader, report_tags};
 use crate::values::fields::report_tags::ReportKey;
-use crate::values::rules::{CopySourceRule, DropCopyRule, LineGroup, UserRule};
+use crate::values::rules::{CopySourceRule, DropCopyRule, LineGroup, UserRule, is_pattern};
 
 /// Maximum number of users who get the reports of orders placed elsewhere.
 const MOST_WATCHERS: usize = 128;
@@ -180,7 +180,21 @@ impl Reader<'_> {
             return;
         };
         let may = |user: &&UserRule| user.rights.iter().any(|rights| rights.reports);
-        let count = self.rules.users.iter().filter(may).count();
+        let watchers = self.rules.users.iter().filter(may);
+        let open = |user: &&UserRule| is_pattern(&user.session) && user.max_sessions.is_none();
+        if let Some(user) = watchers.clone().find(open) {
+            let what = format!(
+                "user {} has the right reports without max_sessions, and there is a [[drop_copy_in]]",
+                user.session
+            );
+            let hint = format!(
+                "write max_sessions: at most {MOST_WATCHERS} users can receive the reports of orders placed elsewhere"
+            );
+            return self.wrong(value.at, what, hint);
+        }
+        // The sessions that Logons create for a pattern, or one session.
+        let sessions = watchers.map(|user| user.max_sessions.filter(|_| is_pattern(&user.session)));
+        let count: usize = sessions.map(|most| most.unwrap_or(1)).sum();
         if count > MOST_WATCHERS {
             let what = format!("{count} users with the right reports, and a [[drop_copy_in]]");
             let hint = format!(

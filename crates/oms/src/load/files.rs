@@ -10,12 +10,11 @@ use fixwire_text::Diagnostic;
 
 use super::{Reader, is_name, securities};
 use crate::load::table::{self, Row};
-use crate::load::users::templates::is_template;
 use crate::values::limits::RiskControl;
 use crate::values::rules::currency::{CurrencyCode, RateTime, SymbolCurrency};
 use crate::values::rules::{
     InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, SecurityData,
-    SecurityId, TickBand, matches,
+    SecurityId, TickBand, is_pattern, matches,
 };
 use crate::values::show::figure;
 use crate::values::units::{MOST, MOST_DECIMALS, Scales, half_even, units};
@@ -309,7 +308,7 @@ impl Reader<'_> {
     fn limit(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
         let scope = self.scope(row.cells[0].unwrap_or_default())?;
         if let ScopeName::Session(name) = &scope
-            && is_template(name)
+            && is_pattern(name)
         {
             self.known.limit_patterns.push((name.clone(), row.line));
         }
@@ -358,10 +357,8 @@ impl Reader<'_> {
         let unknown = match &scope {
             ScopeName::Firm => None,
             // Which users fit a pattern is known once the users are read.
-            ScopeName::Session(name) if is_template(name) => None,
-            ScopeName::Session(name) => {
-                (!self.sessions.contains(&name.as_str())).then_some(("session", name))
-            }
+            ScopeName::Session(name) if is_pattern(name) => None,
+            ScopeName::Session(name) => (!self.is_session(name)).then_some(("session", name)),
             ScopeName::Account(name) => (!self.has_account(name)).then_some(("account", name)),
             ScopeName::Instrument(name) => (!self.has_symbol(name)).then_some(("symbol", name)),
             ScopeName::Holding(account, symbol) => (!self.has_account(account))

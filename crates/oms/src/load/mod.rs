@@ -18,7 +18,8 @@ use siphasher::sip::SipHasher13;
 use crate::state::SCOPES;
 use crate::values::rules::currency::{CurrencyCode, RateTime};
 use crate::values::rules::{
-    AccountRule, OperatorRule, RiskRules, Route, RouteCondition, ScopeName, SecurityIndex,
+    AccountRule, CreatedName, OperatorRule, RiskRules, Route, RouteCondition, ScopeName,
+    SecurityIndex,
 };
 use registry::{Read, TableRule, or_none};
 
@@ -58,6 +59,21 @@ pub fn load(
     sessions: &[&str],
     open: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<RiskRules, Vec<Diagnostic>> {
+    load_with(text, sessions, &[], open)
+}
+
+/// Reads the settings as [`load`] does. `created` are the names of the sessions that Logons may create, a form for each
+/// section with `AcceptorTemplate`; `sessions` are the other sessions.
+///
+/// # Errors
+///
+/// Every mistake, with its line.
+pub fn load_with(
+    text: &str,
+    sessions: &[&str],
+    created: &[CreatedName],
+    open: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Result<RiskRules, Vec<Diagnostic>> {
     let file = TomlFile::parse(text).map_err(|mistake| Vec::from([mistake]))?;
     let file = file.root();
     let mut hasher = SipHasher13::new();
@@ -65,6 +81,7 @@ pub fn load(
     let mut reader = Reader {
         text,
         sessions,
+        created,
         open,
         links: link_names(file),
         hasher,
@@ -113,6 +130,8 @@ fn link_names(file: TomlTable<'_>) -> Vec<String> {
 pub(crate) struct Reader<'t> {
     text: &'t str,
     sessions: &'t [&'t str],
+    /// Names of the sessions that Logons may create.
+    created: &'t [CreatedName],
     open: &'t mut dyn FnMut(&str) -> Result<String, String>,
     /// Names of the TMP links in the file; a link may be a line.
     links: Vec<String>,
@@ -306,6 +325,19 @@ impl Reader<'_> {
                 hint += &format!("; the links are {}", self.links.join(", "));
             }
             self.wrong(at, format!("unknown session {line}"), hint);
+        }
+    }
+
+    /// Whether a session has this name, or one that a Logon creates may have it.
+    fn is_session(&self, name: &str) -> bool {
+        self.sessions.contains(&name) || self.created.iter().any(|it| it.id(name).is_some())
+    }
+
+    /// Checks that a user's session is one of the file, or may be created at a Logon.
+    fn check_user_session(&mut self, at: usize, session: &str) {
+        let is_link = self.links.iter().any(|link| link == session);
+        if is_link || !self.is_session(session) {
+            self.check_session(at, session);
         }
     }
 

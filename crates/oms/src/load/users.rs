@@ -15,9 +15,8 @@ use super::{Reader, count_in_time, report_tags};
 use crate::values::fields::contract::ContractKey;
 use crate::values::fields::report_tags::ReportKey;
 use crate::values::fields::tmp_fields;
-use crate::values::rules::{RateRule, Rights, UserRule};
+use crate::values::rules::{RateRule, Rights, UserRule, is_pattern};
 use crate::values::value::Effect;
-use templates::is_template;
 
 pub(in crate::load) mod templates;
 
@@ -63,8 +62,8 @@ impl TableRule for UserRule {
         session: With("session", session,
             |reader, user, value| {
                 user.session = value.text()?.into();
-                if !is_template(&user.session) {
-                    reader.check_session(value.table.at, &user.session);
+                if !is_pattern(&user.session) {
+                    reader.check_user_session(value.table.at, &user.session);
                 }
                 Ok(())
             }), REQUIRED, Confirmed;
@@ -142,6 +141,9 @@ impl TableRule for UserRule {
         own_numbers: Flag(own_numbers), "", Confirmed;
         /// `100`: maximum number of held [conditional orders](#conditional-orders) of the user; none by default
         conditional: Number(conditional, 1_000_000), "", Confirmed;
+        /// `100`: maximum number of sessions that Logons [create](#sessions-created-at-a-logon) for a `session` with `*`; by
+        /// default only [`MaxDynamicSessions`](settings.md#maxdynamicsessions) limits them
+        max_sessions: Number(max_sessions, 500_000), "", Confirmed;
         /// `100`: maximum number of open [parent orders](#parent-and-child-orders) of the user; none by default
         parents: Number(parents, 1_000_000), "", Confirmed;
         /// `cancel`, or `cancel after 5s` (at most `60s`): the OMS cancels the user's open orders at, or this long
@@ -322,6 +324,11 @@ impl Reader<'_> {
             self.read(&mut user, table);
             if session.is_empty() {
                 continue;
+            }
+            if user.max_sessions.is_some() && !is_pattern(session) && table.has("max_sessions") {
+                let what = format!("max_sessions of {session}: it is one session");
+                let hint = "max_sessions is for a session with *, such as CLIENT*";
+                self.wrong(table.place("max_sessions"), what, hint);
             }
             let at = known.unwrap_or(self.rules.users.len());
             self.rules.users.insert(at, user);

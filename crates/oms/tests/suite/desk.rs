@@ -3,16 +3,21 @@
 use std::sync::{Arc, Mutex};
 
 use fixwire_engine::protocol::dictionary::Version;
+use fixwire_engine::protocol::session::{BeginString, Config, Role};
 use fixwire_engine::protocol::{
     Application, Decoder, Dictionary, DiskRoom, Ledger as _, Mono, Now, OperatorCommand, Outbox,
     Parting, PeerLogout, Refusal, SessionId, Timestamp,
 };
 use fixwire_oms::history::{History, OrderRecall};
-use fixwire_oms::load::load;
-use fixwire_oms::{LeftMemory, Oms, OmsEvent, OmsSession, OmsState};
+use fixwire_oms::load::load_with;
+use fixwire_oms::rules::CreatedName;
+use fixwire_oms::{
+    LeftMemory, NewSettings, Oms, OmsEvent, OmsSession, OmsState, ReloadKind, SessionTemplate,
+};
 use fixwire_transform::convert::BuiltInConversions;
 
 use crate::archive::{Kept, MemoryArchive};
+use crate::floor::Slot;
 use crate::proof::{self, Recorder};
 
 /// Nanoseconds of a day.
@@ -63,6 +68,9 @@ impl Said {
 pub struct Desk {
     setup: Setup,
     oms: Oms,
+    templates: Vec<SessionTemplate>,
+    /// The created sessions, by their names in the engine, in the order in which it restores them.
+    pub created: Vec<String>,
     outbox: Outbox,
     decoder: Decoder,
     wall: i64,
@@ -109,14 +117,16 @@ pub fn conversions(versions: &[Version]) -> BuiltInConversions {
     made.clone()
 }
 
-fn oms(setup: &Setup, events: &Events) -> Oms {
+fn oms(setup: &Setup, templates: &[SessionTemplate], events: &Events) -> Oms {
     let mut open = |wanted: &str| {
         let file = setup.files.iter().find(|(name, _)| *name == wanted);
         file.map(|(_, text)| text.clone())
             .ok_or_else(|| format!("no {wanted}"))
     };
     let names: Vec<&str> = setup.sessions.iter().map(|(name, _)| *name).collect();
-    let rules = load(&setup.settings, &names, &mut open).unwrap_or_else(|why| panic!("{why:?}"));
+    let created: Vec<CreatedName> = templates.iter().map(|it| it.user.clone()).collect();
+    let rules = load_with(&setup.settings, &names, &created, &mut open);
+    let rules = rules.unwrap_or_else(|why| panic!("{why:?}"));
     let sessions = setup.sessions.iter().map(|(name, version)| OmsSession {
         name: (*name).to_owned(),
         version: *version,
@@ -131,16 +141,24 @@ fn oms(setup: &Setup, events: &Events) -> Oms {
     let mut oms = Oms::new(rules, sessions.collect(), 7, listener);
     let versions: Vec<Version> = setup.sessions.iter().map(|(_, version)| *version).collect();
     oms.use_conversions(conversions(&versions));
+    oms.set_templates(templates.to_vec());
     oms
 }
 
 impl Desk {
     /// One that has just started: nobody is logged on.
     pub fn new(setup: &Setup) -> Self {
+        Self::with_templates(setup, Vec::new())
+    }
+
+    /// One that also has the sessions that Logons create.
+    pub fn with_templates(setup: &Setup, templates: Vec<SessionTemplate>) -> Self {
         let kept = Kept::default();
         let events = Events::default();
         let mut desk = Self {
-            oms: oms(setup, &events),
+            oms: oms(setup, &templates, &events),
+            templates,
+            created: Vec::new(),
             events,
             kept: Arc::clone(&kept),
             cause: Vec::new(),
@@ -309,8 +327,9 @@ impl Desk {
         let mut said = Vec::new();
         match input {
             Input::Says(from, msg_type, body) => {
-                let begin = match self.setup.sessions[*from].1 {
-                    Version::Fix42 => "FIX.4.2",
+                let known = self.setup.sessions.get(*from);
+                let begin = match known.map(|(_, version)| *version) {
+                    Some(Version::Fix42) => "FIX.4.2",
                     _ => "FIX.4.4",
                 };
                 let bytes = format!("8={begin}|9=0|35={msg_type}|{body}").replace('|', "\x01");
@@ -427,12 +446,56 @@ impl Desk {
         )
     }
 
+    /// A peer logs on with CompIDs that make this name in the engine: the index of its session.
+    pub fn log_on_as(&mut self, engine: &str) -> Result<usize, &'static str> {
+        let (now, config) = (self.clocks(), self.config());
+        self.oms.on_session_request(now, engine, &config)?;
+        let known = self.created.iter().position(|it| it == engine);
+        let at = known.unwrap_or_else(|| {
+            self.created.push(engine.to_owned());
+            let at = self.created.len() - 1;
+            self.add(at);
+            at
+        });
+        let session = self.setup.sessions.len() + at;
+        self.hear(&Input::Up(session, false));
+        Ok(session)
+    }
+
+    /// The engine has this created session.
+    fn add(&mut self, at: usize) {
+        let (now, config) = (self.clocks(), self.config());
+        let id = SessionId((self.setup.sessions.len() + at) as u32);
+        let name = &self.created[at];
+        self.oms.on_session_added(now, id, name, &config);
+    }
+
+    fn config(&self) -> Config {
+        Config::new(BeginString::Fix44, Role::Acceptor, b"OMS", b"CLIENT")
+    }
+
+    /// The files change, and an operator reloads them; what the OMS answers.
+    pub fn reload(&mut self, old: &str, new: &str) -> String {
+        self.set(old, new);
+        let rules = oms(&self.setup, &self.templates, &self.events);
+        let slot = Slot::default();
+        let settings = NewSettings {
+            rules: rules.rules().clone(),
+            kind: ReloadKind::Files,
+            is_applied: false,
+        };
+        *slot.new.lock().unwrap() = Some(Box::new(settings));
+        self.oms.set_settings_source(Box::new(slot));
+        self.hear(&Input::Command("reload".into()));
+        self.answer.clone()
+    }
+
     fn restart(&mut self, from_checkpoint: bool) {
         let before = (self.state().hash(), proof::state_lines(self.state()));
         let mut written = Vec::new();
         self.state()
             .write(&mut |bytes| written.extend_from_slice(bytes));
-        self.oms = oms(&self.setup, &self.events);
+        self.oms = oms(&self.setup, &self.templates, &self.events);
         let archive = MemoryArchive::new(Arc::clone(&self.kept));
         self.oms.set_archive(Box::new(archive));
         if from_checkpoint {
@@ -443,6 +506,9 @@ impl Desk {
             for (at, note) in &self.notes {
                 self.oms.on_note(Timestamp(*at), note);
             }
+        }
+        for at in 0..self.created.len() {
+            self.add(at);
         }
         proof::assert_same(&before.1, &proof::state_lines(self.state()));
         assert_eq!(self.state().hash(), before.0, "it is the same state");

@@ -6,6 +6,7 @@ mod arrivals;
 mod canaries;
 mod classes;
 mod crashes;
+mod created_sessions;
 mod currencies;
 mod days;
 mod decimals;

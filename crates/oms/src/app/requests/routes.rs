@@ -48,7 +48,7 @@ pub(in crate::app) fn route_of(
     let mut routes = rules.routes_of(message.get(tag::SYMBOL)?).peekable();
     routes.peek()?.when.as_ref()?;
     let client = oms.links.clients.get(index).copied().flatten()?;
-    let source = client.session.0 as usize;
+    let source = (*oms.sources.get(client.session.0 as usize)?)?;
     let fits = |route: &&Route| {
         let when = route.when.as_ref();
         when.is_none_or(|when| when.holds(message, source, at))
@@ -78,7 +78,8 @@ pub(in crate::app) fn route_warnings(oms: &Oms) -> Vec<String> {
 }
 
 fn clients(oms: &Oms) -> impl Iterator<Item = &OmsSession> {
-    let sessions = oms.sessions.iter();
+    let samples = oms.samples.iter().map(|it| &it.session);
+    let sessions = oms.sessions[..oms.configured].iter().chain(samples);
     sessions.filter(|session| is_client(oms.rules(), session))
 }
 

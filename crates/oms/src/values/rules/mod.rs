@@ -22,7 +22,8 @@ use crate::values::value::{Effect, End, Price, Quantity, Side};
 use currency::SymbolCurrency;
 pub use route::{Route, RouteCondition};
 pub use security::{Maturity, SecurityData, SecurityId, SecurityIndex};
-pub use user_template::UserTemplate;
+pub use user_template::{CreatedName, UserTemplate};
+pub(crate) use user_template::{is_pattern, patterns_overlap};
 pub use venue_names::{VenueNameFile, VenueNameRule};
 
 /// An instrument of the instruments file.
@@ -134,6 +135,8 @@ pub struct UserRule {
     pub report_numbers: bool,
     /// Maximum number of the user's held conditional orders; `None` if the user may not place conditional orders.
     pub conditional: Option<usize>,
+    /// Maximum number of sessions that Logons create for a pattern; `None` for no other limit than that of the engine.
+    pub max_sessions: Option<usize>,
     /// Maximum number of the user's open parent orders; `None` if the user may not place parent and child orders.
     pub parents: Option<usize>,
     /// The user's orders must not be sent later than this number of nanoseconds after they were received, unless an
