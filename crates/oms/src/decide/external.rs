@@ -375,13 +375,24 @@ impl Core {
             // The break is settled already, or the copy is a duplicate.
             return ReportOutcome::Known;
         }
-        let event = OrderEvent::Copy(CopyEvent::Copied {
-            order,
-            exec: key.1,
-            quantity: fill.0,
-            price: fill.1,
-        });
-        self.emit(at, &event, sink);
+        let leg = self.copied_leg(order, report);
+        let leg = leg.and_then(|_| spreads::leg_of(&self.state, order, report.symbol));
+        let event = match leg {
+            None => CopyEvent::Copied {
+                order,
+                exec: key.1,
+                quantity: fill.0,
+                price: fill.1,
+            },
+            Some((leg, _)) => CopyEvent::LegCopied {
+                order,
+                leg,
+                exec: key.1,
+                quantity: fill.0,
+                price: fill.1,
+            },
+        };
+        self.emit(at, &OrderEvent::Copy(event), sink);
         self.compare(at, key, exec_id, sink);
         ReportOutcome::Taken
     }

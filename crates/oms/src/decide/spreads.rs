@@ -11,6 +11,7 @@ use crate::state::tally::Tally;
 use crate::values::ids::InstrumentNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
+use crate::values::units::converted;
 use crate::values::value::{Number, Price, Quantity};
 use crate::values::waived::Waived;
 
@@ -119,11 +120,13 @@ pub(crate) fn least_hold(core: &Core, instrument: InstrumentNo) -> Price {
 }
 
 /// The price of a spread, computed from the reference prices of its legs, and the sum of the absolute prices of the
-/// legs.
+/// legs, both in units of the spread. A fill may have given the spread or one of the legs more decimals.
 pub(crate) fn leg_prices(core: &Core, instrument: InstrumentNo) -> Option<(Price, Price)> {
     let legs = core.state.spreads.legs(instrument)?;
+    let scale = core.state.scale(instrument);
     legs.iter().try_fold((0_i64, 0_i64), |(sum, total), leg| {
         let price = core.rule(leg.instrument).ok()?.reference?;
+        let price = converted(price, core.state.scale(leg.instrument), scale)?;
         let price = price.checked_mul(leg.ratio.into())?;
         let signed = if leg.side.is_buy() { price } else { -price };
         let total = total.checked_add(price.saturating_abs())?;

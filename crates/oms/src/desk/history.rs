@@ -490,6 +490,7 @@ impl History {
             CopyEvent::External { order, .. }
             | CopyEvent::Restated { order, .. }
             | CopyEvent::Copied { order, .. }
+            | CopyEvent::LegCopied { order, .. }
             | CopyEvent::CopyBroken { order, .. }
                 if order != self.order =>
             {
@@ -515,6 +516,16 @@ impl History {
                 self.quantity(quantity),
                 self.price(price)
             )),
+            CopyEvent::LegCopied {
+                leg,
+                quantity,
+                price,
+                ..
+            } => {
+                let (leg, last) = self.leg(leg, price)?;
+                let quantity = self.quantity(quantity);
+                Some(format!("drop copy: leg {leg}: {quantity} filled at {last}"))
+            }
             CopyEvent::CopyBroken { kind, .. } => Some(format!("break: {kind}")),
             CopyEvent::CopyLine { .. }
             | CopyEvent::BreakClosed { .. }

@@ -212,6 +212,7 @@ pub(super) fn condition(
     match *event {
         ConditionEvent::Held { order, .. } | ConditionEvent::Triggered { order } => {
             if let Some(order) = state.orders().get(order) {
+        | CopyEvent::LegCopied { .. }
                 held(state, order, client, outbox);
             }
         }

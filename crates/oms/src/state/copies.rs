@@ -18,7 +18,7 @@ use crate::values::units::Rescale;
 use crate::values::value::{BreakKind, Number, Price, Quantity, Text};
 use fixwire_ledger::{Put, Wire, record};
 
-/// LastQty(32) and LastPx(31).
+/// LastQty(32) and LastPx(31), in units of the instrument that is filled: for a leg of a spread, those of the leg.
 pub(crate) type FillTerms = (Quantity, Price);
 
 /// An order and the hash of an ExecID(17); the hash is 0 for the end of the order.
@@ -44,7 +44,7 @@ pub(crate) struct Awaited {
 
 record! { Awaited { line, of, since, ours, copy } }
 
-/// Account and instrument of an order whose fills are compared.
+/// Account and instrument of fills that are compared: those of an order, or the leg of its spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CopiedOrder {
     pub account: AccountNo,
@@ -55,9 +55,14 @@ record! { CopiedOrder { account, instrument } }
 
 impl CopiedOrder {
     pub fn new(order: &Order) -> Self {
+        Self::of(order, order.instrument)
+    }
+
+    /// Fills of an order in its instrument, or in a leg of its spread.
+    pub fn of(order: &Order, instrument: InstrumentNo) -> Self {
         Self {
             account: order.account,
-            instrument: order.instrument,
+            instrument,
         }
     }
 }

@@ -622,6 +622,12 @@ events! {
             exec: u64 = "Hash of ExecID(17); 0 when the copy closes the order.",
             quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
         }
+        /// A drop copy session of a venue reported a fill of a leg of a spread.
+        210 LegCopied {
+            order: Number = "The order.", leg: u8 = "The leg, 0 or 1.",
+            exec: u64 = "Hash of ExecID(17) and of the leg.",
+            quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31), in units of the leg.",
+        }
         /// A report of a line and its drop copy differ; the number of this event is the number of the break.
         112 CopyBroken {
             kind: BreakKind = "How.",

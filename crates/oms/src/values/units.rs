@@ -138,6 +138,15 @@ pub(crate) fn rounded(price: Decimal, scale: u8) -> Option<Price> {
     scaled(Decimal::new(mantissa, scale)?, scale).ok()
 }
 
+/// A price in units of an instrument with `from` decimals, in units of one with `to` decimals: rounded if these are
+/// fewer, halves to the even digit. `None` when it is too large.
+pub(crate) fn converted(price: Price, from: u8, to: u8) -> Option<Price> {
+    match to.checked_sub(from) {
+        Some(more) => price.checked_mul(10_i64.checked_pow(more.into())?),
+        None => i64::try_from(half_even(price.into(), 10_i128.pow((from - to).into()))).ok(),
+    }
+}
+
 /// Number of decimals of the ticks; the instrument may have more.
 pub(crate) fn tick_scale(rule: &InstrumentRule) -> u8 {
     let digits = |mut tick: Price| {

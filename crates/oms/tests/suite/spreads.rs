@@ -8,6 +8,7 @@ use crate::desk::{Desk, Input, Said, Setup};
 use crate::model::SECOND;
 
 mod edges;
+mod scales;
 mod undone;
 
 const CLIENT: usize = 0;

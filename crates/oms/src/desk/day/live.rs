@@ -192,6 +192,7 @@ fn touched(state: &OmsState, event: &OrderEvent<'_>) -> Touched {
         | OrderEvent::Rejected(RejectedEvent::Rerun { order, .. })
         | OrderEvent::Copy(
             CopyEvent::Copied { order, .. }
+            | CopyEvent::LegCopied { order, .. }
             | CopyEvent::CopyBroken { order, .. }
             | CopyEvent::External { order, .. }
             | CopyEvent::Restated { order, .. },

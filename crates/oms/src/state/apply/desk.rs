@@ -14,7 +14,7 @@ use crate::state::orders::transition::Transition;
 use crate::state::orders::{Place, Placement};
 use crate::state::tally::Tally;
 use crate::values::fields::carried::CarriedFields;
-use crate::values::ids::Party;
+use crate::values::ids::{InstrumentNo, Party};
 use crate::values::units::MOST;
 use crate::values::value::Text;
 
@@ -94,6 +94,25 @@ impl OmsState {
                 let new = Awaited {
                     line: known.and_then(|it| it.line()),
                     of: known.map(CopiedOrder::new),
+                    since: self.time,
+                    ours: None,
+                    copy: Some((quantity, price)),
+                };
+                self.copies.hear((order, exec), new);
+                Some(())
+            }
+            CopyEvent::LegCopied {
+                order,
+                leg,
+                exec,
+                quantity,
+                price,
+            } => {
+                let known = self.orders.get(order)?;
+                let leg = self.spreads.legs(known.instrument)?.get(usize::from(leg))?;
+                let new = Awaited {
+                    line: known.line(),
+                    of: Some(CopiedOrder::of(known, leg.instrument)),
                     since: self.time,
                     ours: None,
                     copy: Some((quantity, price)),
@@ -228,13 +247,19 @@ impl OmsState {
     ///
     /// If a drop copy session reports the fills of the line, the copy of this fill is awaited. If the order was placed
     /// elsewhere, the ExecID(17) is recorded, so that the fill counts once.
+    /// `instrument` is that of the order, or the leg of its spread that is filled.
     #[cold]
-    pub(crate) fn fill_heard(&mut self, place: Place, exec: u64, fill: FillTerms) {
+    pub(crate) fn fill_heard(
+        &mut self,
+        (place, instrument): (Place, InstrumentNo),
+        exec: u64,
+        fill: FillTerms,
+    ) {
         let Some(order) = self.orders.at(place) else {
             return;
         };
         let (number, line) = (order.number, order.line());
-        let of = Some(CopiedOrder::new(order));
+        let of = Some(CopiedOrder::of(order, instrument));
         if order.is_external() {
             self.used_execs.add(exec);
         } else if line.is_some_and(|line| self.copies.session_of(line).is_some()) {
