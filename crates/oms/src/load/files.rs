@@ -17,7 +17,7 @@ use crate::values::rules::{
     SecurityId, TickBand, is_pattern, matches,
 };
 use crate::values::show::figure;
-use crate::values::units::{MOST, MOST_DECIMALS, Scales, half_even, units};
+use crate::values::units::{MOST, MOST_DECIMALS, Scales, units};
 use crate::values::value::{MOST_QUANTITY_DECIMALS, Quantity};
 use crate::values::words::limit_value;
 
@@ -38,6 +38,7 @@ const INSTRUMENT_COLUMNS: [&str; 11] = [
 
 /// Maximum number of decimals of a rate.
 const RATE_DECIMALS: u8 = 9;
+const RATE_ONE: i128 = 1_000_000_000;
 
 impl Reader<'_> {
     pub(super) fn file(&mut self, key: &str, file: &str, text: &str) {
@@ -141,15 +142,15 @@ impl Reader<'_> {
             rate: known.map(|(_, time)| *time),
             max_age: self.rules.rates_max_age,
         });
-        let rate = rate.normalized();
-        let digits = RATE_DECIMALS.checked_sub(rate.scale);
+        let given = rate.normalized();
+        let digits = RATE_DECIMALS.checked_sub(given.scale);
         let one = digits.map(|digits| 10_i128.pow(digits.into()));
-        let rate = one.and_then(|one| i128::from(rate.mantissa).checked_mul(one));
+        let rate = one.and_then(|one| i128::from(given.mantissa).checked_mul(one));
         let rate = rate.ok_or(("rate has too many decimals".to_string(), ""))?;
         let worth = i128::from(units("multiplier", multiplier, 6)?).checked_mul(rate);
-        let worth = worth.map(|worth| half_even(worth, 1_000_000_000));
+        // Rounded up, so that an order counts for at least its value.
+        let worth = worth.map(|worth| worth.saturating_add(RATE_ONE - 1) / RATE_ONE);
         let worth = worth.and_then(|worth| u64::try_from(worth).ok());
-        let worth = worth.filter(|worth| *worth > 0);
         let reference = match row.cells[6] {
             Some(text) => {
                 let price = Decimal::parse(text.as_bytes());
@@ -195,7 +196,15 @@ impl Reader<'_> {
             symbol: symbol.into(),
             scale,
             quantity_scale,
-            worth: worth.ok_or(("multiplier times rate is out of range".to_string(), ""))?,
+            worth: worth.ok_or_else(|| {
+                let what = format!(
+                    "multiplier {} times rate {given} is out of range: at most {}",
+                    multiplier.normalized(),
+                    figure(u64::MAX.into(), 6)
+                );
+                let hint = "choose a smaller unit of the firm's currency, or another multiplier";
+                (what, hint)
+            })?,
             tick: Some(tick)
                 .filter(|tick| *tick > 0)
                 .ok_or(("tick must be above 0".to_string(), ""))?,

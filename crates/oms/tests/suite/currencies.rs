@@ -34,7 +34,7 @@ to = "V"
 const RATES: &str = "currency,rate,as_of\nEUR,1,\nUSD,0.9254321,20261122-07:30:00\nJPY,0.0061234,20261122-06:59:00\n";
 const INSTRUMENTS: &str = "symbol,tick,multiplier,currency,reference\nAIR,0.01,1,EUR,100\nIBM,0.01,2,USD,100\n\
                            SONY,1,1,JPY,100\nROCHE,1,1,CHF,100\nOWN,1,1,,100\n";
-const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,18508.64\nfirm,RC8,100\nfirm,RC13,100\n\
+const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,18508.65\nfirm,RC8,100\nfirm,RC13,100\n\
                       firm,RC14,1000000000\nfirm,RC15,100000\n";
 
 fn desk() -> Desk {
@@ -71,12 +71,34 @@ const MISSING: &str = "no rate for the currency of the symbol (CHF)";
 #[test]
 fn limits_count_in_the_currency_of_the_firm() {
     let mut desk = desk();
-    // 100 × 2 × 0.9254321, with the product of multiplier and rate rounded to 1.850864.
+    // 100 × 2 × 0.9254321, with the product of multiplier and rate rounded up to 1.850865.
     assert_eq!(order(&mut desk, "1", "IBM", 100), "");
-    let wanted = "RC7: order value exceeds the limit (18693.7264, at most 18508.64 for firm)";
+    let wanted = "RC7: order value exceeds the limit (18693.7365, at most 18508.65 for firm)";
     assert_eq!(order(&mut desk, "2", "IBM", 101), wanted);
     assert_eq!(order(&mut desk, "3", "AIR", 185), "");
-    assert!(desk.query("accounts").contains("\t37008.64\t"));
+    assert!(desk.query("accounts").contains("\t37008.65\t"));
+}
+
+#[test]
+fn a_rate_with_many_decimals_lets_no_order_exceed_a_limit() {
+    let mut desk = desk();
+    desk.set_file(
+        "rates.csv",
+        "currency,rate\nEUR,0.0000014\nUSD,0.0000015\nJPY,0.000000001\nCHF,0.000001\n",
+    );
+    desk.set_file("limits.csv", &LIMITS.replace("18508.65", "0.00012"));
+    desk.hear(&Input::Restart(0, false));
+    logs_on(&mut desk);
+    // 100 × 0.0000014 is 0.00014, and counts as 0.0002.
+    let said = order(&mut desk, "1", "AIR", 1);
+    assert_eq!(
+        said,
+        "RC7: order value exceeds the limit (0.0002, at most 0.00012 for firm)"
+    );
+    // The smallest rate counts as 0.000001.
+    assert_eq!(order(&mut desk, "2", "SONY", 1), "");
+    assert_eq!(order(&mut desk, "3", "ROCHE", 1), "");
+    assert!(order(&mut desk, "4", "SONY", 2).starts_with("RC7: "));
 }
 
 #[test]
@@ -136,6 +158,9 @@ fn mistakes_of_rates_are_told_with_their_line() {
     };
     assert_eq!(found("JPY,15000000,", "A,1,,JPY"), [""; 0]);
     assert_eq!(found("JPY,1.0000000010,", "A,1,,JPY"), [""; 0]);
+    let large = "instruments.csv:2: multiplier 1 times rate 18446744073710 is out of range: at most 18446744073709.551615; \
+                 choose a smaller unit of the firm's currency, or another multiplier";
+    assert_eq!(found("JPY,18446744073710,", "A,1,,JPY"), [large]);
     let hint = "write Currency(15), at most 8 letters and digits: EUR, USDT";
     for (rates, instruments, wanted) in [
         ("EU R,1,", "A,1,,", format!("rates.csv:2: EU R is not a currency; {hint}")),
