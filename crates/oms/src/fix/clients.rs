@@ -23,7 +23,7 @@ use crate::values::reason::{Reason, Why};
 use crate::values::report_numbers::ReportNumbers;
 use crate::values::show::{Sentence, average, digits, price};
 use crate::values::units::Scales;
-use crate::values::value::{End, Number, RequestKind, Text};
+use crate::values::value::{Effect, End, Number, RequestKind, Text};
 
 /// ExecRestatementReason(378) = 8, market (exchange) option.
 const MARKET_OPTION: u64 = 8;
@@ -51,6 +51,22 @@ impl Client {
 
     pub(super) fn is_old(self) -> bool {
         self.version <= Version::Fix42
+    }
+
+    /// Writes PositionEffect(77), if the client's FIX version has it in reports. FIX 4.2 has the values O and C only,
+    /// FIX 4.0 and 4.1 do not have the field.
+    pub(super) fn put_effect(self, effect: Effect, report: &mut Body<'_>) {
+        let Some(effect) = effect.field() else {
+            return;
+        };
+        let has = match self.version {
+            Version::Fix40 | Version::Fix41 => false,
+            Version::Fix42 => matches!(effect, b'O' | b'C'),
+            _ => true,
+        };
+        if has {
+            report.char(tag::POSITION_EFFECT, effect);
+        }
     }
 
     /// ExecRestatementReason(378) for an order that its venue has changed without giving a reason.
@@ -520,11 +536,7 @@ pub(super) fn execution(
     if client.is_copy && client.version >= Version::Fix44 {
         report.char(tag::COPY_MSG_INDICATOR, b'Y');
     }
-    if let Some(effect) = order.effect.field()
-        && !client.is_old()
-    {
-        report.char(tag::POSITION_EFFECT, effect);
-    }
+    client.put_effect(order.effect, &mut report);
     if let Some(Extra::Fill(quantity, at) | Extra::Undone(_, (quantity @ 1.., at))) = extra {
         report
             .quantity(tag::LAST_QTY, quantity, parts)

@@ -94,11 +94,7 @@ pub(super) fn report(
     if client.is_copy && client.version >= Version::Fix44 {
         report.char(tag::COPY_MSG_INDICATOR, b'Y');
     }
-    if let Some(effect) = order.effect.field()
-        && !client.is_old()
-    {
-        report.char(tag::POSITION_EFFECT, effect);
-    }
+    client.put_effect(order.effect, &mut report);
     report
         .quantity(tag::LAST_QTY, quantity, parts)
         .decimal(tag::LAST_PX, price(last, scale))

@@ -4,7 +4,7 @@ use fixwire_engine::Durability;
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::session::BeginString;
 
-use crate::desk::{Desk, Input};
+use crate::desk::{Desk, Input, Setup};
 use crate::floor::{CLIENT, Floor};
 use crate::twin::floors;
 
@@ -70,6 +70,68 @@ fn orders_until_a_date_and_their_position_effect_reach_the_venue() {
         .collect();
     assert_eq!(sent, ["6 20991231 O"]);
     floor.agrees();
+}
+
+/// A client, a line of FIX 4.4, and a drop copy of FIX 4.2.
+const EFFECTS: &str = r#"
+[oms]
+day_begins = "00:00 UTC"
+instruments = "instruments.csv"
+limits = "limits.csv"
+[[account]]
+name = "A1"
+[[user]]
+session = "C"
+accounts = ["A1"]
+may = ["new"]
+account = "A1"
+[[line_group]]
+name = "V"
+lines = ["V"]
+[[route]]
+symbols = ["*"]
+to = "V"
+[[drop_copy]]
+session = "K"
+"#;
+
+#[test]
+fn position_effects_are_in_reports_of_versions_that_have_them() {
+    let limits = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,90\nfirm,RC13,100\n\
+                  firm,RC14,1000000000\nfirm,RC15,5000\n";
+    for (version, wanted) in [
+        (Version::Fix41, None),
+        (Version::Fix42, Some("O")),
+        (Version::Fix43, Some("O")),
+        (Version::Fix50Sp2, Some("O")),
+    ] {
+        let mut desk = Desk::new(&Setup {
+            settings: EFFECTS.to_owned(),
+            files: vec![
+                (
+                    "instruments.csv",
+                    "symbol,tick,positions,reference\nFUT,1,effect,100\n".to_owned(),
+                ),
+                ("limits.csv", limits.to_owned()),
+            ],
+            sessions: vec![("C", version), ("V", Version::Fix44), ("K", Version::Fix42)],
+        });
+        for session in [1, 0, 2] {
+            desk.hear(&Input::Up(session, false));
+        }
+        desk.says(0, "D", "11=A1|21=1|55=FUT|54=1|38=10|40=2|44=100|77=O|");
+        let about = "11=1|37=V1|55=FUT|54=1|38=10|44=100|";
+        let new = format!("{about}17=E1|150=0|39=0|14=0|151=10|6=0|");
+        let fill = format!("{about}17=E2|150=F|39=1|32=4|31=100|14=4|151=6|6=100|");
+        for report in [new, fill] {
+            let said = desk.says(1, "8", &report);
+            let effects = [0, 2].map(|to| {
+                let report = said.iter().find(|it| it.to == to).unwrap();
+                report.get(77)
+            });
+            assert_eq!(effects, [wanted, Some("O")], "{version:?}: {report}");
+        }
+    }
 }
 
 #[test]
