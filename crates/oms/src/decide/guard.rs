@@ -47,16 +47,21 @@ impl Core {
         Ok(())
     }
 
-    /// Activates the kill switch of scopes that exceed RC10-kill, RC12 or RC17. Returns whether a kill switch was
-    /// activated.
-    pub(crate) fn guard(&mut self, at: i64, party: Party, sink: &mut impl Sink) -> bool {
+    /// Activates the kill switch of scopes that exceed RC10-kill, RC12 or RC17. Returns the reason for rejecting the
+    /// order that exceeds such a limit, with the widest of these scopes; `None` when no kill switch was activated.
+    pub(crate) fn guard(&mut self, at: i64, party: Party, sink: &mut impl Sink) -> Option<Reason> {
         /// Maximum number of scopes that are stopped at once. Further scopes are stopped with the next message.
         const MOST: usize = 4;
-        for done in 0..MOST {
+        let mut reason = None;
+        for _ in 0..MOST {
             let Some((scope, control, value, limit)) = risk::exceeded(self.state(), party, at)
             else {
-                return done > 0;
+                return reason;
             };
+            reason = reason.or(Some(Reason {
+                scope,
+                ..Reason::of(Why::Killed)
+            }));
             let digits = control.unit().digits();
             let (value, limit) = (figure(value, digits), figure(limit, digits));
             let why = format!("{control}: {value}, at most {limit}");
@@ -66,11 +71,14 @@ impl Core {
             };
             self.set_trading(at, scope, Trading::Killed, by, sink);
         }
-        true
+        reason
     }
 
     /// The name that is recorded as operator when a limit activates a kill switch.
     pub(crate) const GUARD: &[u8] = b"fixwire";
+
+    /// The reason that is recorded when a temporary limit ends.
+    pub(crate) const LIMIT_ENDED: &[u8] = b"temporary limit expired";
 
     /// Sets the state of a market.
     pub(crate) fn set_market(
@@ -149,9 +157,13 @@ impl Core {
     }
 
     /// Calls [`guard`](Core::guard) for the scopes of an order.
-    pub(crate) fn guard_order(&mut self, at: i64, order: Number, sink: &mut impl Sink) -> bool {
-        let order = self.state().orders().get(order);
-        let party = order.map(Order::party);
-        party.is_some_and(|party| self.guard(at, party, sink))
+    pub(crate) fn guard_order(
+        &mut self,
+        at: i64,
+        order: Number,
+        sink: &mut impl Sink,
+    ) -> Option<Reason> {
+        let party = self.state().orders().get(order).map(Order::party)?;
+        self.guard(at, party, sink)
     }
 }

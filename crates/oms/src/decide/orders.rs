@@ -87,9 +87,9 @@ impl Core {
             self.take_own_number(at, order, named, new.own_number, sink);
         }
         let stays = asked.filter(|asked| self.take_terms(at, order, *asked, sink));
-        if self.guard(at, proposal.party(), sink) {
+        if let Some(reason) = self.guard(at, proposal.party(), sink) {
             // The order exceeds a limit that activates a kill switch: it must not be sent.
-            self.reject_unsent(at, order, Why::Killed, sink);
+            self.reject_unsent_for(at, order, reason, sink);
         } else if let Some(asked) = stays {
             // A parent order is never sent, and a conditional order is not sent yet.
             self.keep(at, order, asked.is_parent(), sink);
@@ -422,8 +422,8 @@ impl Core {
                 if let Some(fields) = fields {
                     self.carry(at, request, fields, sink);
                 }
-                if self.guard_order(at, order, sink) {
-                    self.decline(at, request, Why::Killed, b"", sink);
+                if let Some(reason) = self.guard_order(at, order, sink) {
+                    self.decline_for(at, request, reason, b"", sink);
                     return;
                 }
                 self.limit_replace(at, change, request, sink);

@@ -154,8 +154,8 @@ impl Core {
             &OrderEvent::Quote(QuoteEvent::Quoted { order: bid, id }),
             sink,
         );
-        if self.guard_order(at, bid, sink) {
-            return self.reject_sides(at, bid, Reason::of(Why::Killed), sink);
+        if let Some(reason) = self.guard_order(at, bid, sink) {
+            return self.reject_sides(at, bid, reason, sink);
         }
         let line = former.and_then(|former| self.withdraw_former(at, former, sink));
         self.send_quote(at, bid, line, sink);
@@ -371,7 +371,7 @@ impl Core {
             .collect();
         let mut stopped = queued.iter().filter_map(|it| risk::stops(&self.state, it));
         match (stopped.next(), line) {
-            (Some(why), _) => self.reject_sides(at, bid, Reason::of(why), sink),
+            (Some(reason), _) => self.reject_sides(at, bid, reason, sink),
             (None, None) => self.reject_sides(at, bid, Reason::of(Why::Stale), sink),
             (None, Some(line)) if queued.len() == 2 => self.send_quote_on(at, bid, line, sink),
             (None, Some(line)) => self.send_on(at, number, line, sink),

@@ -292,8 +292,8 @@ impl Core {
         });
         self.emit(at, &event, sink);
         let party = Party::new(terms.session, terms.account, terms.instrument);
-        if self.guard(at, party, sink) {
-            self.reject_unsent(at, order, Why::Killed, sink);
+        if let Some(reason) = self.guard(at, party, sink) {
+            self.reject_unsent_for(at, order, reason, sink);
         } else {
             self.send_order(at, order, sink);
         }

@@ -186,7 +186,8 @@ impl Core {
         let stopped = order.and_then(|order| risk::stops(&self.state, order));
         match (stopped, line) {
             (None, Ok(line)) => self.send_on(at, number, line, sink),
-            (Some(why), _) | (None, Err(why)) => self.reject_unsent(at, number, why, sink),
+            (Some(reason), _) => self.reject_unsent_for(at, number, reason, sink),
+            (None, Err(why)) => self.reject_unsent(at, number, why, sink),
         }
     }
 }

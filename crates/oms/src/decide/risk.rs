@@ -18,7 +18,7 @@ use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
 use crate::state::{OmsState, Standing, Standings};
-use crate::values::ids::Party;
+use crate::values::ids::{InstrumentNo, Party};
 use crate::values::limits::RiskControl;
 use crate::values::limits::Span;
 use crate::values::reason::{Reason, Why};
@@ -27,7 +27,7 @@ use crate::values::scope::Scope;
 use crate::values::value::{Effect, Market, OrderType, Price, TimeInForce, Trading};
 use crate::values::waived::Waived;
 
-pub(crate) use legs::check_leg;
+pub(crate) use legs::{check_leg, leg_uses};
 
 /// 100 percent in the unit of collars, 10^-9 percent.
 const HUNDRED_PERCENT: i128 = 100 * 1_000_000_000;
@@ -337,23 +337,39 @@ fn market(it: &Checking<'_>) -> Result<(), Reason> {
 }
 
 /// Why a queued order or replace may no longer be sent; `None` when it still passes.
-pub(crate) fn stops(state: &OmsState, order: &Order) -> Option<Why> {
+pub(crate) fn stops(state: &OmsState, order: &Order) -> Option<Reason> {
     let scopes = state.standings(order.party());
     let mut scopes = scopes.all().iter();
-    let stopped = scopes.find_map(|(_, standing)| match standing.limits.trading {
-        Trading::Active => None,
-        Trading::Reducing => Some(Why::Reducing),
-        Trading::Killed => Some(Why::Killed),
-    });
-    let market = match state.market(order.instrument) {
-        Market::Open | Market::Auction => None,
-        Market::Halted | Market::Closed => Some(Why::Market),
-    };
-    let why = stopped.or(market);
-    if why.is_some() || state.spreads.is_empty() {
-        return why;
+    let stopped = scopes.find_map(|(scope, it)| stops_at(*scope, it.limits.trading));
+    let reason = stopped.or_else(|| closed_market(state, order.instrument));
+    if reason.is_some() || state.spreads.is_empty() {
+        return reason;
     }
     legs::stops_leg(state, order)
+}
+
+/// Why a scope in this state stops a queued order.
+fn stops_at(scope: Scope, trading: Trading) -> Option<Reason> {
+    let why = match trading {
+        Trading::Active => return None,
+        Trading::Reducing => Why::Reducing,
+        Trading::Killed => Why::Killed,
+    };
+    Some(Reason {
+        scope,
+        ..Reason::of(why)
+    })
+}
+
+/// Why the market of an instrument stops a queued order.
+fn closed_market(state: &OmsState, instrument: InstrumentNo) -> Option<Reason> {
+    match state.market(instrument) {
+        Market::Open | Market::Auction => None,
+        Market::Halted | Market::Closed => Some(Reason {
+            scope: Scope::Instrument(instrument),
+            ..Reason::of(Why::Market)
+        }),
+    }
 }
 
 /// Checks whether a client may send one more cancel, which counts at the scopes of `party`.

@@ -694,12 +694,12 @@ impl Core {
             Some(_) => None,
             None => orders.get(number),
         };
-        if let Some(why) = order.and_then(|order| risk::stops(&self.state, order)) {
+        if let Some(reason) = order.and_then(|order| risk::stops(&self.state, order)) {
             // The limits may have changed since the order was accepted.
             if is_order {
-                self.reject_unsent(at, number, why, sink);
+                self.reject_unsent_for(at, number, reason, sink);
             } else {
-                self.decline(at, number, why, b"", sink);
+                self.decline_for(at, number, reason, b"", sink);
             }
             return;
         }

@@ -508,6 +508,48 @@ fn executions_messages_and_losses_kill() {
     }
 }
 
+/// The scope in the reason of the last reject of an order or request.
+fn rejected_at(world: &World) -> Scope {
+    let events = world.notes.iter().rev();
+    let mut events = events.filter_map(|(_, note)| OrderEvent::of(&note[8..]));
+    let reason = events.find_map(|event| match event {
+        OrderEvent::Order(
+            LifecycleEvent::Rejected { reason, .. } | LifecycleEvent::Declined { reason, .. },
+        ) => Some(reason),
+        _ => None,
+    });
+    let reason = reason.unwrap();
+    assert_eq!(reason.why, Why::Killed);
+    reason.scope
+}
+
+#[test]
+fn a_reject_names_the_scope_that_the_order_itself_killed() {
+    for scope in &SCOPES[..4] {
+        // A new order is the third message, or the replace of the second order.
+        let mut world = World::new();
+        limit(&mut world, *scope, RiskControl::KillRate, 2);
+        world.order(Side::Buy, 10, "100").unwrap();
+        let order = world.order(Side::Buy, 10, "100").unwrap();
+        world.accept(order);
+        world.at += 70 * 1_000_000_000;
+        world.order(Side::Buy, 10, "100").unwrap();
+        world.order(Side::Buy, 10, "100").unwrap();
+        assert_eq!(world.order(Side::Buy, 10, "100"), None);
+        assert_eq!(rejected_at(&world), *scope);
+        world.check();
+
+        let mut world = World::new();
+        let order = world.order(Side::Buy, 10, "100").unwrap();
+        world.accept(order);
+        world.at += 70 * 1_000_000_000;
+        limit(&mut world, *scope, RiskControl::KillRate, 0);
+        world.replace(order, 20, "100");
+        assert_eq!(rejected_at(&world), *scope);
+        world.check();
+    }
+}
+
 /// Money saturates at 10^21: a larger loss still counts, and profits elsewhere do not offset it.
 #[test]
 fn a_loss_beyond_counting_kills() {

@@ -1,4 +1,4 @@
-//! The part of each limit that an accepted order uses.
+//! The part of each limit that an accepted order uses, and the legs of its spread.
 
 use fixwire_protocol::Timestamp;
 
@@ -6,6 +6,7 @@ use super::result::Findings;
 use crate::decide::core::Core;
 use crate::decide::risk;
 use crate::state::proposal::Proposal;
+use crate::state::tally::Tally;
 use crate::values::value::{Number, RequestKind};
 
 /// Records, for each limit at the scopes of an open order, the present use of the limit, including the order.
@@ -53,4 +54,21 @@ pub(super) fn measure(core: &Core, number: Number, at: Timestamp, findings: &mut
             findings.used(scope, control, value, limit, at, number);
         },
     );
+    let legs = state.spreads.legs(order.instrument).into_iter().flatten();
+    let exposed = state.spreads.get(number).map_or([0, 0], |of| of.exposed);
+    for (leg, exposed) in legs.zip(exposed) {
+        let Ok(rule) = core.rule(leg.instrument) else {
+            continue;
+        };
+        let side = leg.side_in(order.side);
+        let of_leg = Proposal {
+            instrument: leg.instrument,
+            side,
+            counted: Tally::open(side.is_buy(), exposed),
+            ..proposal
+        };
+        risk::leg_uses(state, rule, &of_leg, &mut |scope, control, value, limit| {
+            findings.used(scope, control, value, limit, at, number);
+        });
+    }
 }

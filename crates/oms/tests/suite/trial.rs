@@ -54,7 +54,9 @@ fn setup(limits: &str, versions: [Version; 2]) -> Setup {
         files: vec![
             (
                 "instruments.csv",
-                "symbol,tick,lot,reference,positions\nXYZ,1,1,100,\nABC,0.5,1,50,\n".into(),
+                "symbol,tick,lot,reference,positions,legs\nXYZ,1,1,100,,\nABC,0.5,1,50,,\nMAR,1,1,100,,\n\
+                 JUN,1,1,102,,\nFLY,1,1,-104,,buy 1 MAR sell 2 JUN\n"
+                    .into(),
             ),
             ("limits.csv", limits),
         ],
@@ -668,4 +670,40 @@ fn fills_under_several_client_order_ids_are_fills_of_one_lost_order() {
     ];
     let result = try_out(&record, "", FIX44);
     assert_eq!((result.lost.fills, result.lost.orders), (2, 1));
+}
+
+#[test]
+fn the_legs_of_a_spread_use_position_limits() {
+    let row = |at: i64, is_ours: bool, msg_type: &str, body: &str| Row {
+        at: 1_795_334_400_000_000_000 + at,
+        is_ours,
+        msg_type: msg_type.to_owned(),
+        body: body.to_owned(),
+    };
+    let new = |id: &str, sets: u64| format!("11={id}|55=FLY|54=1|1=A1|40=2|38={sets}|44=-104|");
+    let report = |id: &str| format!("37=1|11={id}|17=1|150=0|39=0|");
+    let record = [
+        row(1, false, "D", &new("C1", 6)),
+        row(2, true, "8", &report("C1")),
+        row(3, false, "D", &new("C2", 1)),
+        row(4, true, "8", &report("C2")),
+    ];
+    let result = try_out(&record, "", FIX44);
+    let largest = |code: &str| {
+        let mut uses = result.uses.iter();
+        let used = uses.find(|it| it.scope == "firm" && it.control.code() == code);
+        used.map(|it| it.value.clone())
+    };
+    // Each set buys one and sells two.
+    assert_eq!(largest("RC15-long").as_deref(), Some("7"));
+    assert_eq!(largest("RC15-short").as_deref(), Some("14"));
+    // By this number, limits reject nothing; below it they reject the second order.
+    for (limit, changed) in [(14, 0), (13, 1)] {
+        let limit = format!("firm,RC15-short,{limit}\n");
+        assert_eq!(
+            try_out(&record, &limit, FIX44).changed.len(),
+            changed,
+            "{limit}"
+        );
+    }
 }

@@ -329,7 +329,7 @@ fn guard_place(
         account: Some(account),
         instrument: Some(instrument),
     };
-    core.guard(at, party, sink)
+    core.guard(at, party, sink).is_some()
 }
 
 fn refuse_doubtful(core: &Core, place: Place) -> Result<(), String> {
