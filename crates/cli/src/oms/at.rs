@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use fixwire::journal::{self, JournalPosition, Tail};
+use fixwire_oms::event::note_time;
 use fixwire_oms::{OmsState, stored_answer};
 use fixwire_protocol::{Ledger as _, Timestamp};
 
@@ -103,7 +104,8 @@ impl StateThen {
     /// The journal cannot be read, or begins after the time.
     pub(super) fn read(ask: &Ask, at: &MomentArg) -> Result<Self, Failure> {
         let at = at.at("--at", now())?;
-        let state = state_at(&readable_journal(ask)?, at)?;
+        let store = readable_journal(ask)?;
+        let state = state_from(&store, at, |start| start.follow_events(at))?;
         Ok(Self { state })
     }
 
@@ -123,9 +125,18 @@ impl StateThen {
 ///
 /// The journal cannot be read, or begins after the time.
 pub(super) fn state_at(store: &Path, at: Timestamp) -> Result<OmsState, Failure> {
+    state_from(store, at, |start| start.follow(at, |_, _| ()))
+}
+
+/// The state from which `follow` applies notes, beginning with the newest checkpoint before a time.
+fn state_from(
+    store: &Path,
+    at: Timestamp,
+    follow: impl Fn(&mut Start) -> Result<bool, Failure>,
+) -> Result<OmsState, Failure> {
     until_whole(|| match Start::find(store, at)? {
         Found::Start(mut start) => {
-            let is_whole = start.follow(at, |_, _| ())?;
+            let is_whole = follow(&mut start)?;
             Ok(is_whole.then_some(start.state))
         }
         Found::KnownFrom(from) => Err(Failure::Text(format!(
@@ -228,8 +239,33 @@ impl Start {
             }
             after(&self.state, record.wall);
         }
-        // The notes up to the time may have been in these segments, with no note after them.
-        Ok(self.from.is_none() || self.tail.missed().is_none())
+        Ok(self.is_whole())
+    }
+
+    /// Applies the notes of the events up to a time. The record of an event is later than the event, whose time
+    /// histories and tables show. Returns false when segments were removed before they were read.
+    fn follow_events(&mut self, until: Timestamp) -> Result<bool, Failure> {
+        let first = self.note;
+        'records: while let Some(record) = self.tail.next_record().map_err(unreadable)? {
+            let later = self.notes.of(&record).filter(|(number, _)| *number > first);
+            for (number, note) in later {
+                if number != self.note + 1 {
+                    return Ok(false);
+                }
+                if note_time(note).is_some_and(|at| at > until) {
+                    break 'records;
+                }
+                self.note = number;
+                self.state.apply_note(note);
+            }
+        }
+        Ok(self.is_whole())
+    }
+
+    /// Whether no segment was removed before it was read. The notes up to the time may have been in these segments,
+    /// with no note after them.
+    fn is_whole(&self) -> bool {
+        self.from.is_none() || self.tail.missed().is_none()
     }
 
     /// Finds where to begin to read for the state at a time: at the newest checkpoint before that time.

@@ -55,7 +55,7 @@ fn history(store: &Path, number: u64) -> Result<Option<Option<String>>, Failure>
         let history: &mut History =
             history.get_or_insert_with(|| History::new(number, left.before()));
         if let Some(step) = history.take(note) {
-            let at = stamp.format(Timestamp(step.at), Precision::Micros);
+            let at = stamp.format(Timestamp(step.at), Precision::Nanos);
             let at = String::from_utf8_lossy(at);
             text += &format!("\n{at}\t{}\t{}", step.event, step.text);
             steps += 1;

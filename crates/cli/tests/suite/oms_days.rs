@@ -274,3 +274,23 @@ fn an_earlier_state_is_read_from_the_journal_of_a_running_and_of_a_stopped_oms()
     let (_, said) = oms(folder, "orders", &["--at", &later, "--account", "NONE"]);
     assert!(said.contains("unknown account NONE"), "{said}");
 }
+    // A time that a history shows is that of its event, which counts.
+    let (_, steps) = oms(folder, "history", &["3"]);
+    let fill = steps.lines().rev().find(|it| it.contains("Filled"));
+    let time = fill.unwrap().split_whitespace().next().unwrap();
+    let (day, clock) = time.split_once('-').unwrap();
+    let filled = |clock: &str| {
+        let at = format!("{}-{}-{}T{clock}", &day[..4], &day[4..6], &day[6..]);
+        let orders = json(folder, "orders", &["--at", &at]);
+        let order = orders
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|it| it["ClOrdID"] == "A3");
+        order.map(|it| it["state"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(filled(clock).as_deref(), Some("filled"), "{steps}");
+    let last = clock.len() - 9;
+    let before = clock[last..].parse::<u64>().unwrap() - 1;
+    let before = filled(&format!("{}{before:09}", &clock[..last]));
+    assert_eq!(before.as_deref(), Some("working"));

@@ -14,7 +14,7 @@ use crate::values::value::{
     Quantity, RequestKind, Side, TimeInForce, Trading,
 };
 use fixwire_ledger::{NestedEvents, Wire, events};
-use fixwire_protocol::Decimal;
+use fixwire_protocol::{Decimal, Timestamp};
 
 events! {
     /// An event, grouped by feature. Its texts are borrowed from the message or file that caused it.
@@ -832,6 +832,13 @@ pub(crate) struct SentInquiry<'a> {
     pub quantity: Quantity,
     /// The order_no of the inquiry over TMP; empty over FIX.
     pub order_no: &'a [u8],
+}
+
+/// The time of the OMS that a note has, which is the time of its event; `None` when it is not a valid note.
+#[must_use]
+pub fn note_time(mut note: &[u8]) -> Option<Timestamp> {
+    let at: i64 = Wire::take(&mut note)?;
+    Some(Timestamp(at))
 }
 
 /// The time of the OMS and the event that a note has; `None` when it is not a valid note of this version.
