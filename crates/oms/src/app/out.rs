@@ -33,7 +33,9 @@ use crate::tmp::TmpLines;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::fields::conversion::FieldConverter;
 use crate::values::ids::{SessionNo, Table};
+use crate::values::limits::RiskControl;
 use crate::values::rules::{UserRule, matches};
+use crate::values::show::figure;
 use crate::values::value::{End, MassEnd, Number, RequestKind};
 
 use super::texts::Languages;
@@ -232,6 +234,25 @@ impl Sink for Out<'_> {
             }) if who == Core::GUARD => {
                 let scope = &scope_name(state, scope);
                 return (self.listener)(OmsEvent::Killed { scope, why });
+            }
+            OrderEvent::Limit(LimitEvent::Limit {
+                scope,
+                control,
+                value,
+                who: Core::GUARD,
+                why: Core::LIMIT_ENDED,
+                ..
+            }) => {
+                let scope = &scope_name(state, scope);
+                let control = RiskControl::of(control);
+                let digits = control.map_or(0, |it| it.unit().digits());
+                let limit = value.map(|value| figure(value, digits));
+                let control = control.map_or("", RiskControl::code);
+                return (self.listener)(OmsEvent::LimitEnded {
+                    scope,
+                    control,
+                    limit: limit.as_deref().unwrap_or("none"),
+                });
             }
             OrderEvent::Setup(SetupEvent::Market { .. })
             | OrderEvent::Copy(CopyEvent::VenueMarket { .. }) => {

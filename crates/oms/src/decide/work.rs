@@ -498,7 +498,7 @@ impl Core {
         let (scope, control, before) = (next.scope, next.control, next.before);
         let by = By {
             who: Self::GUARD,
-            why: b"temporary limit expired",
+            why: Self::LIMIT_ENDED,
         };
         self.set_limit(at, scope, control, before, by, sink);
         Some(Nanos(0))

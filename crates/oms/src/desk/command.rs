@@ -497,9 +497,9 @@ fn limit(
             value.map_or("none".to_string(), |value| figure(value, digits))
         };
         let _ = write!(done, "{name}: {control} is {}", text(value));
-        let _ = match words.get("until") {
-            "" => writeln!(done, " (was {})", text(old)),
-            until => writeln!(done, " until {until} UTC, then {} again", text(before)),
+        let _ = match until.map(crate::values::day::minute) {
+            None => writeln!(done, " (was {})", text(old)),
+            Some(until) => writeln!(done, " until {until}, then {} again", text(before)),
         };
     }
     Ok(done.trim_end().into())

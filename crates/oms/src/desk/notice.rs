@@ -105,6 +105,15 @@ pub enum OmsEvent<'a> {
         /// The limit, with the value that exceeds it and the maximum.
         why: &'a [u8],
     },
+    /// A temporary limit ended.
+    LimitEnded {
+        /// The scope.
+        scope: &'a str,
+        /// The control, such as RC6.
+        control: &'a str,
+        /// The limit that applies again; `none` if there was no limit.
+        limit: &'a str,
+    },
     /// A client is logged out: too many requests above its rate limit were rejected.
     LoggedOut {
         /// The name of its session.
@@ -488,6 +497,14 @@ impl fmt::Display for OmsEvent<'_> {
             | Self::StrayReport { .. }
             | Self::StrayUndo { .. }
             | Self::NoAnswer { .. } => self.write_doubt(f),
+            Self::LimitEnded {
+                scope,
+                control,
+                limit,
+            } => write!(
+                f,
+                "temporary limit {control} of {scope} ended: the limit is {limit} again"
+            ),
             Self::Killed { scope, why } => write!(
                 f,
                 "kill switch on for {scope}: {}; resume trading with fixwire oms arm",

@@ -18,6 +18,7 @@ use crate::state::orders::transition::OrderState;
 use crate::state::show::state_name;
 use crate::state::show::{reason_text, scope_name};
 use crate::state::tag_counts::DroppedFields;
+use crate::values::day::{minute, written};
 use crate::values::fields::carried::CarriedFields;
 use crate::values::limits::RiskControl;
 use crate::values::scope::Scope;
@@ -161,12 +162,22 @@ pub(crate) fn status(core: &Core, dropped: &DroppedFields) -> String {
         state.late_fills(),
         state.copies.breaks().len() + state.breaks.open() + state.strays.len(),
         browse::markets(state),
-        state.trading(Scope::Firm),
+        trading(core),
         browse::dropped(core, dropped),
         dropped.reports.text(),
         state.build,
         state.settings,
     )
+}
+
+/// Whether the firm may trade, and whether new orders are rejected because of the trading day.
+fn trading(core: &Core) -> String {
+    let trading = core.state().trading(Scope::Firm);
+    match (core.work.day_after(), core.far_day()) {
+        (Some(day), _) => format!("{trading}, {} is starting", written(day)),
+        (None, Some(day)) => format!("{trading}, roll to {} first", written(day)),
+        (None, None) => trading.to_string(),
+    }
 }
 
 const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tbreaks\tpool number\tparent\tlegs";
@@ -368,7 +379,7 @@ fn rejected(state: &OmsState) -> String {
 }
 
 fn limits(state: &OmsState) -> String {
-    let mut text = String::from("scope\tcontrol\tlimit\ttrading");
+    let mut text = String::from("scope\tcontrol\tlimit\ttrading\tuntil");
     for scope in state.limited_scopes() {
         let Some(standing) = state.standing(scope) else {
             continue;
@@ -376,17 +387,21 @@ fn limits(state: &OmsState) -> String {
         let trading = standing.limits.trading;
         let name = scope_name(state, scope);
         if trading != Trading::Active {
-            let _ = write!(text, "\n{name}\t\t\t{trading}");
+            let _ = write!(text, "\n{name}\t\t\t{trading}\t");
         }
         if let Scope::Instrument(index) = scope
             && state.market(index) != Market::Open
         {
-            let _ = write!(text, "\n{name}\tmarket\t{}\t{trading}", state.market(index));
+            let market = state.market(index);
+            let _ = write!(text, "\n{name}\tmarket\t{market}\t{trading}\t");
         }
         for control in RiskControl::ALL {
             if let Some(value) = standing.limits.get(*control) {
                 let value = figure(value, control.unit().digits());
-                let _ = write!(text, "\n{name}\t{control}\t{value}\t{trading}");
+                let mut ends = state.expiries.iter();
+                let ends = ends.find(|it| (it.scope, it.control) == (scope, *control));
+                let until = ends.map_or_else(String::new, |it| minute(it.until));
+                let _ = write!(text, "\n{name}\t{control}\t{value}\t{trading}\t{until}");
             }
         }
     }

@@ -48,7 +48,7 @@ fn a_limit_with_a_time_is_then_what_it_was() {
     let said = world.says("ann", "limit account=A1 RC6=500 until=02:00");
     assert_eq!(
         said.unwrap(),
-        "account=A1: RC6 is 500 until 02:00 UTC, then 50 again"
+        "account=A1: RC6 is 500 until 1970-01-01 02:00 UTC, then 50 again"
     );
     world.check();
     world.restart(20_261_122);

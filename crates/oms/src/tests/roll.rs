@@ -76,8 +76,15 @@ fn a_roll_by_hand_refuses_live_orders_of_the_day() {
     );
     assert!(why.contains("--cancel"), "{why}");
     assert_eq!(world.sent.len(), sent);
+    let trading = |world: &World| {
+        let status = crate::desk::query::answer(&world.core, b"status").unwrap();
+        let values = status.lines().nth(1).unwrap();
+        values.split('\t').nth(8).unwrap().to_owned()
+    };
+    assert_eq!(trading(&world), "active");
     world.says("ann", "roll day=2026-11-23 cancel").unwrap();
     world.work();
+    assert_eq!(trading(&world), "active, 2026-11-23 is starting");
     let request = world.last_sent_of(order).expect("a cancel");
     assert_eq!(
         world.core.state().day(),
@@ -88,6 +95,7 @@ fn a_roll_by_hand_refuses_live_orders_of_the_day() {
     assert_eq!(world.said, ["Ended"]);
     world.work();
     assert_eq!(world.core.state().day(), 20_261_123);
+    assert_eq!(trading(&world), "active");
     assert_eq!(world.stands_as(stays), Working);
     world.check();
 }

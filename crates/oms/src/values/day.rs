@@ -114,6 +114,14 @@ pub(crate) fn next(at: i64, text: &str) -> Option<i64> {
     Some(if today > at { today } else { today + DAY })
 }
 
+/// An instant in nanoseconds since 1970, as `2026-11-22 17:00 UTC`.
+pub(crate) fn minute(at: i64) -> String {
+    const MINUTE: i64 = 60_000_000_000;
+    let minutes = at.rem_euclid(DAY) / MINUTE;
+    let day = written(date(Timestamp(at)));
+    format!("{day} {:02}:{:02} UTC", minutes / 60, minutes % 60)
+}
+
 /// Reads a date such as 20261122 from a FIX field.
 pub(crate) fn compact(text: &[u8]) -> Option<u32> {
     let is_day = text.len() == 8 && text.iter().all(u8::is_ascii_digit);

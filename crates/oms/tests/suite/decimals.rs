@@ -383,3 +383,32 @@ fn files_say_which_decimals_are_wrong() {
     let wanted = "instruments.csv:4: leg B has 0 quantity_decimals, but its spread has 1; give both the same quantity_decimals";
     assert_eq!(found[0], wanted);
 }
+
+#[test]
+fn a_temporary_limit_shows_when_it_ends_and_an_event_reports_its_end() {
+    let mut desk = desk();
+    // The desk begins at 08:00.
+    for (until, day) in [("08:01", "2026-11-22"), ("07:59", "2026-11-23")] {
+        let text = format!("limit symbol=BTC-EUR RC6=2.5 until={until}");
+        desk.hear(&Input::Command(text));
+        let wanted = format!("symbol=BTC-EUR: RC6 is 2.5 until {day} {until} UTC, then 1.5 again");
+        assert_eq!(desk.answer(), wanted);
+        let row = format!("symbol=BTC-EUR\tRC6\t2.5\tactive\t{day} {until} UTC");
+        let limits = desk.query("limits");
+        assert!(limits.lines().any(|it| it == row), "{limits}");
+    }
+    desk.hear(&Input::Command(
+        "limit symbol=BTC-EUR RC6=2.5 until=08:01".into(),
+    ));
+    desk.events();
+    desk.hear(&Input::Pass(30 * 1_000_000_000));
+    assert_eq!(desk.events(), [""; 0]);
+    desk.hear(&Input::Pass(31 * 1_000_000_000));
+    let wanted = "temporary limit RC6 of symbol=BTC-EUR ended: the limit is 1.5 again";
+    assert_eq!(desk.events(), [wanted]);
+    let limits = desk.query("limits");
+    assert!(
+        limits.contains("symbol=BTC-EUR\tRC6\t1.5\tactive\t\n"),
+        "{limits}"
+    );
+}
