@@ -228,10 +228,10 @@ pub enum OmsCommand {
     Reducing(Tell),
     /// Lets a scope trade again
     Arm(Tell),
-    /// Begins a trading day, day=2026-11-23; refused while orders of the day are live at a venue. The previous day
-    /// undoes the roll, while the new day has no orders
+    /// Begins a trading day, day=2026-11-23; refused while orders of the day are live at a venue. An earlier date takes
+    /// back a day without orders, but no day that had orders goes on
     #[command(mut_arg("words", |arg| arg.value_name("DAY").help("The new trading day: \
-        day=2026-11-23; or the previous day, to undo a roll")))]
+        day=2026-11-23; or an earlier date for a day without orders")))]
     Roll {
         #[command(flatten)]
         told: Tell,

@@ -472,24 +472,35 @@ fn nothing_is_written_after_a_rejected_request_until_the_next_event() {
 fn a_day_that_is_taken_back_has_the_rows_of_its_files() {
     let server = Server::start();
     let mut desk = Desk::begin(&keys(&server));
-    let [today, next] = [in_days(0), in_days(1)];
+    let [today, next, far] = [in_days(0), in_days(1), in_days(3)];
     desk.trades(4);
-    desk.roll(1);
+    desk.roll(3);
     same(&server, "oms_", desk.folder(), &today, &ENDED);
     desk.trade(3);
-    same(&server, "oms_", desk.folder(), &next, &LIVE);
-    // The rejected order of the next day is one of today then.
-    desk.roll(0);
-    desk.running().hears("is the trading day again");
-    desk.trades(4);
-    same(&server, "oms_", desk.folder(), &today, &LIVE);
-    let mut database = server.connect().unwrap();
-    let of_next = "SELECT count(*) FROM oms_days WHERE day > $1::text::date";
-    let count: i64 = database.query_one(of_next, &[&today]).unwrap().get(0);
-    assert_eq!(count, 0);
+    same(&server, "oms_", desk.folder(), &far, &LIVE);
+    // The day with the rejected order gets another date.
     desk.roll(1);
-    same(&server, "oms_", desk.folder(), &today, &ENDED);
+    desk.running().hears("is the trading day now");
+    desk.trades(4);
     same(&server, "oms_", desk.folder(), &next, &LIVE);
+    let mut database = server.connect().unwrap();
+    let after = "SELECT count(*) FROM oms_days WHERE day > $1::text::date";
+    let count: i64 = database.query_one(after, &[&next]).unwrap().get(0);
+    assert_eq!(count, 0);
+    let rejected = "SELECT count(*) FROM oms_rejected WHERE day = $1::text::date";
+    let count: i64 = database.query_one(rejected, &[&next]).unwrap().get(0);
+    assert_eq!(count, 2);
+    desk.roll(3);
+    same(&server, "oms_", desk.folder(), &today, &ENDED);
+    same(&server, "oms_", desk.folder(), &next, &ENDED);
+    same(&server, "oms_", desk.folder(), &far, &LIVE);
+    // A day without anything goes on under its own date.
+    desk.roll(4);
+    desk.roll(3);
+    desk.running().hears("is the trading day now");
+    desk.trades(4);
+    same(&server, "oms_", desk.folder(), &far, &LIVE);
+    same(&server, "oms_", desk.folder(), &next, &ENDED);
 }
 
 /// Copies the folder of a server that is down.

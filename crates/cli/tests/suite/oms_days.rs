@@ -74,64 +74,78 @@ fn a_roll_writes_the_files_of_the_ended_day_also_after_kill_9() {
         mut client,
     } = Floor::begin("[oms]\nday_files = \"paper/days\"\n");
     let folder = folder.path();
-    let days = [in_days(0), in_days(1), in_days(2)];
-    let [first, second] = [&days[0], &days[1]].map(|day| folder.join("paper/days").join(day));
+    let days = [in_days(0), in_days(1), in_days(2), in_days(3)];
+    let folder_of = |day: &String| folder.join("paper/days").join(day);
+    let [first, second, third] = [&days[0], &days[1], &days[2]].map(folder_of);
+    let wanted_in = |day: &Path| TABLES.map(|table| day.join(format!("{table}.csv")));
     fill(&mut client, &mut venue, "A1", 1);
     roll(folder, &days[1]);
     running.hears(&format!("files written in {}", first.display()));
-    let wanted = TABLES.map(|table| first.join(format!("{table}.csv")));
+    let wanted = wanted_in(&first);
     let mut sorted = wanted.to_vec();
     sorted.sort();
     assert_eq!(names(&first), sorted, "nothing else");
     assert_eq!(ids(&wanted[0]), ["A1"]);
     assert_eq!(csv(&wanted[2])[0]["quantity"], "100");
-    let last: u64 = csv(&wanted[6])[0]["last_event"].parse().unwrap();
 
-    // The roll is undone: the day continues, and its files are written again when it ends.
-    roll(folder, &days[0]);
-    running.hears("is the trading day again");
-    fill(&mut client, &mut venue, "A2", 11);
+    // A day with orders does not go on: its ClOrdIDs and traded amounts are not kept.
+    let back = format!("day={}", days[0]);
+    let (code, said) = oms(folder, "roll", &[&back, "--why", "a test"]);
+    assert_ne!(code, 0);
+    let why = format!("{} has ended with orders", days[0]);
+    assert!(said.contains(&why), "{said}");
+
+    // A day without orders goes on when the roll is undone, and its files are written again when it ends.
+    let wanted = wanted_in(&second);
+    roll(folder, &days[2]);
+    running.hears(&format!("files written in {}", second.display()));
+    assert!(ids(&wanted[0]).is_empty());
+    let last: u64 = csv(&wanted[6])[0]["last_event"].parse().unwrap();
     roll(folder, &days[1]);
-    running.hears(&format!("files written in {}", first.display()));
-    assert_eq!(ids(&wanted[0]), ["A1", "A2"]);
+    running.hears("is the trading day now");
+    fill(&mut client, &mut venue, "A2", 11);
+    roll(folder, &days[2]);
+    running.hears(&format!("files written in {}", second.display()));
+    assert_eq!(ids(&wanted[0]), ["A2"]);
     let end: u64 = csv(&wanted[6])[0]["last_event"].parse().unwrap();
     assert!(end > last, "{end}, {last}");
+    assert_eq!(ids(&first.join("orders.csv")), ["A1"]);
 
     // Whole files stay; the next day ends and the process is killed before its files are written.
     let inode = |file: &Path| fs::metadata(file).unwrap().ino();
     let written = wanted.clone().map(|file| inode(&file));
     fill(&mut client, &mut venue, "A3", 21);
-    fs::write(&second, "not a folder").unwrap();
-    roll(folder, &days[2]);
+    fs::write(&third, "not a folder").unwrap();
+    roll(folder, &days[3]);
     let said = running.hears("files not written: ");
     assert!(
-        said.contains(&format!("{} cannot be written: ", second.display()))
+        said.contains(&format!("{} cannot be written: ", third.display()))
             && said.contains("fixwire tries again: make the file writable"),
         "{said}"
     );
     drop(running);
-    fs::remove_file(&second).unwrap();
-    let said = format!("files written in {}", second.display());
+    fs::remove_file(&third).unwrap();
+    let said = format!("files written in {}", third.display());
     let running = start_that_says(folder, port, &said);
     venue = venue_logs_on(&listener, venue.next_out);
     running.hears("SIM-1 logged on");
-    assert_eq!(ids(&second.join("orders.csv")), ["A3"]);
+    assert_eq!(ids(&third.join("orders.csv")), ["A3"]);
     assert_eq!(wanted.clone().map(|file| inode(&file)), written);
 
-    // Of two days only the one with a missing file is written again.
+    // Of the days only the one with a missing file is written again.
     drop(running);
-    let kept = inode(&second.join("orders.csv"));
+    let kept = inode(&third.join("orders.csv"));
     fs::remove_file(&wanted[2]).unwrap();
-    let said = format!("files written in {}", first.display());
+    let said = format!("files written in {}", second.display());
     let running = start_that_says(folder, port, &said);
-    assert_eq!(csv(&wanted[2]).len(), 2);
+    assert_eq!(csv(&wanted[2]).len(), 1);
     venue = venue_logs_on(&listener, venue.next_out);
     running.hears("SIM-1 logged on");
     client = client_logs_on(port, client.next_out);
     fill(&mut client, &mut venue, "A4", 31);
-    roll(folder, &in_days(3));
-    running.hears(&format!("paper/days/{}", days[2]));
-    assert_eq!(inode(&second.join("orders.csv")), kept);
+    roll(folder, &in_days(4));
+    running.hears(&format!("paper/days/{}", days[3]));
+    assert_eq!(inode(&third.join("orders.csv")), kept);
     drop(running);
 }
 
@@ -271,9 +285,6 @@ fn an_earlier_state_is_read_from_the_journal_of_a_running_and_of_a_stopped_oms()
         let (code, said) = oms(folder, "positions", &["--at", text]);
         assert!(code != 0 && said.contains(wanted), "{said}");
     }
-    let (_, said) = oms(folder, "orders", &["--at", &later, "--account", "NONE"]);
-    assert!(said.contains("unknown account NONE"), "{said}");
-}
     // A time that a history shows is that of its event, which counts.
     let (_, steps) = oms(folder, "history", &["3"]);
     let fill = steps.lines().rev().find(|it| it.contains("Filled"));
@@ -294,3 +305,6 @@ fn an_earlier_state_is_read_from_the_journal_of_a_running_and_of_a_stopped_oms()
     let before = clock[last..].parse::<u64>().unwrap() - 1;
     let before = filled(&format!("{}{before:09}", &clock[..last]));
     assert_eq!(before.as_deref(), Some("working"));
+    let (_, said) = oms(folder, "orders", &["--at", &later, "--account", "NONE"]);
+    assert!(said.contains("unknown account NONE"), "{said}");
+}

@@ -168,7 +168,9 @@ impl Core {
         })
     }
 
-    /// Goes back to an earlier trading day, if nothing was traded on the current day.
+    /// Gives the current trading day, which must have no orders, an earlier date. The date must be after the last day
+    /// that had orders, or other ids, amounts and numbers that begin again with each day: they are not kept, so such a
+    /// day cannot go on.
     fn roll_back(
         &mut self,
         at: i64,
@@ -188,17 +190,20 @@ impl Core {
             let now = crate::values::day::written(now);
             return Err(format!("{text} is more than a month before {now}"));
         }
-        self.emit(
-            at,
-            &OrderEvent::Day(DayEvent::DayBack {
-                date: day,
-                who,
-                why,
-            }),
-            sink,
-        );
+        if let Some(used) = self.state.used_day.filter(|used| day <= *used) {
+            let used = crate::values::day::written(used);
+            return Err(format!(
+                "{used} has ended with orders or other ids, amounts and numbers that begin again with each day: it cannot go on, give a day after it"
+            ));
+        }
+        let event = DayEvent::DayBack {
+            date: day,
+            who,
+            why,
+        };
+        self.emit(at, &OrderEvent::Day(event), sink);
         let today = crate::values::day::written(today);
-        Ok(format!("{text} is the trading day again, it was {today}"))
+        Ok(format!("{text} is the trading day now, it was {today}"))
     }
 
     /// Whether the next step to the new trading day can be done.

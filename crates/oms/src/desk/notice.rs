@@ -633,7 +633,7 @@ impl OmsEvent<'_> {
             ),
             Self::DayBack { day, who } => write!(
                 f,
-                "{day} is the trading day again, by {}",
+                "{day} is the trading day now, by {}",
                 String::from_utf8_lossy(who)
             ),
             Self::DayFiles { day, folder } => {

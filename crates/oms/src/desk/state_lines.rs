@@ -97,6 +97,7 @@ impl OmsState {
             time,
             events,
             day,
+            used_day,
             last,
             yesterday,
             ids,
@@ -145,6 +146,7 @@ impl OmsState {
         to.say("time", time);
         to.say("events", events);
         to.some("day", *day);
+        to.some("last used day", *used_day);
         to.some("requested day", *next_day);
         to.count("last order", *last);
         to.count("last order of yesterday", *yesterday);

@@ -212,6 +212,7 @@ pub(super) fn copied(state: &OmsState, event: &CopyEvent<'_>, client: Client, ou
         }
         CopyEvent::CopyLine { .. }
         | CopyEvent::Copied { .. }
+        | CopyEvent::LegCopied { .. }
         | CopyEvent::CopyBroken { .. }
         | CopyEvent::BreakClosed { .. }
         | CopyEvent::VenueMarket { .. } => {}
@@ -228,7 +229,6 @@ pub(super) fn condition(
     match *event {
         ConditionEvent::Held { order, .. } | ConditionEvent::Triggered { order } => {
             if let Some(order) = state.orders().get(order) {
-        | CopyEvent::LegCopied { .. }
                 held(state, order, client, outbox);
             }
         }

@@ -81,7 +81,7 @@ impl OmsState {
         }
     }
 
-    fn all_standings(&self) -> impl Iterator<Item = &Standing> {
+    pub(crate) fn all_standings(&self) -> impl Iterator<Item = &Standing> {
         core::iter::once(&self.firm)
             .chain(self.sessions.iter().map(|it| &it.standing))
             .chain(self.accounts.iter().map(|it| &it.standing))
@@ -127,6 +127,7 @@ impl OmsState {
         self.violations.put(to);
         self.late_fills.put(to);
         self.day.put(to);
+        self.used_day.put(to);
         self.ids.key().put(to);
         self.last.put(to);
         self.build.put(to);
@@ -159,6 +160,7 @@ impl OmsState {
             violations: Wire::take(from)?,
             late_fills: Wire::take(from)?,
             day: Wire::take(from)?,
+            used_day: Wire::take(from)?,
             ids: Ids::new(Wire::take(from)?, room),
             orders: Orders::with_room(room),
             last: Wire::take(from)?,

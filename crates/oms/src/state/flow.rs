@@ -189,6 +189,11 @@ impl Flow {
     pub(crate) fn begin_day(&mut self) {
         self.day = Passed::default();
     }
+
+    /// Whether the flow of today is not 0.
+    pub(crate) fn has_day(&self) -> bool {
+        self.day != Passed::default()
+    }
 }
 
 fn is_over(at: i64, then: i64) -> bool {

@@ -252,6 +252,9 @@ pub struct OmsState {
     pub(crate) events: u64,
     /// The trading day, as 20261122; `None` before the first trading day.
     pub(crate) day: Option<u32>,
+    /// The last trading day that ended with something that begins again with each day: orders, ClOrdIDs, traded
+    /// amounts, numbers. No roll goes back to it. `None` if there was no such day.
+    pub(crate) used_day: Option<u32>,
     /// The last order number. Numbers continue from day to day, since orders may be good for several days.
     pub(crate) last: Number,
     /// The last order number at the start of the day.

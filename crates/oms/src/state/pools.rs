@@ -37,6 +37,11 @@ impl Pool {
         self.is_low = false;
     }
 
+    /// Whether a number of the pool is used.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.next > self.first || !self.own.is_empty()
+    }
+
     /// Sets the first and the last index of the pool.
     pub(crate) fn bound(&mut self, first: u64, last: u64) {
         (self.first, self.last) = (first, last);

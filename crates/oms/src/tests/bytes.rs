@@ -410,6 +410,7 @@ fn add_limits(state: &mut OmsState) {
         settings: 99,
     });
     state.next_day = Some(20_261_130);
+    state.used_day = Some(20_261_127);
     state.positions_set = 17;
     state.position_files = std::vec![98, 99];
     state.firm.flow = Some(std::boxed::Box::new(Flow::default()));

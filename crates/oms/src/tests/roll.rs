@@ -660,3 +660,91 @@ fn a_trading_day_without_orders_can_be_taken_back() {
     assert!(why.contains("which has orders"), "{why}");
     world.check();
 }
+
+#[test]
+fn a_roll_goes_back_to_no_day_that_cannot_go_on() {
+    type Use = (&'static str, fn(&mut World, Number));
+    let uses: [Use; 5] = [
+        ("an order", |world, _| {
+            world.order_with(TimeInForce::GoodTillCancel).unwrap();
+        }),
+        ("a rejected order", |world, _| {
+            assert_eq!(world.order(Side::Buy, 10, "1000"), None);
+        }),
+        ("a fill of an order of the day before", |world, known| {
+            world.fill(known, 5, "100");
+        }),
+        ("a cancel", |world, known| {
+            world.cancel(known).unwrap();
+        }),
+        ("a cancel that is rejected", |world, known| {
+            let request = world.cancel(known).unwrap();
+            world.decline(request);
+        }),
+    ];
+    for (what, uses) in uses {
+        let mut world = waiting();
+        world.at = 1_795_305_600 * SECOND;
+        let known = world.live_with(TimeInForce::GoodTillCancel);
+        let roll = |world: &mut World, day: &str| {
+            let done = world.says("ann", &format!("roll day={day}"));
+            world.work();
+            done
+        };
+        roll(&mut world, "2026-11-23").unwrap();
+        uses(&mut world, known);
+        roll(&mut world, "2026-11-25").unwrap();
+        world.restart(20_261_122);
+        world.work();
+        assert_eq!(world.core.state().day(), 20_261_125);
+        let before = world.core.state().hash();
+        for day in ["2026-11-23", "2026-11-22"] {
+            let why = roll(&mut world, day).unwrap_err();
+            assert!(
+                why.starts_with("2026-11-23 has ended with orders"),
+                "{what}: {why}"
+            );
+        }
+        assert_eq!(world.core.state().hash(), before, "{what}");
+        // The day after it is free, also by two steps.
+        roll(&mut world, "2026-11-28").unwrap();
+        roll(&mut world, "2026-11-24").unwrap();
+        assert!(roll(&mut world, "2026-11-23").is_err(), "{what}");
+        world.restart(20_261_122);
+        assert!(roll(&mut world, "2026-11-23").is_err(), "{what}");
+        assert_eq!(world.core.state().day(), 20_261_124, "{what}");
+        world.check();
+    }
+}
+
+#[test]
+fn a_roll_that_is_undone_loses_nothing() {
+    let mut world = waiting();
+    world.at = 1_795_305_600 * SECOND;
+    let open = world.live_with(TimeInForce::GoodTillCancel);
+    for _ in 0..6 {
+        let order = world.live();
+        world.fill(order, 10, "100");
+    }
+    world.says("ann", "roll day=2026-11-23").unwrap();
+    world.work();
+    let kept = |world: &World| {
+        let state = world.core.state();
+        let first = state.ids.find(CLIENT, b"C1");
+        (state.used_execs.before.len(), first, state.yesterday)
+    };
+    let before = kept(&world);
+    assert!(before.0 > 0 && before.1.is_some(), "{before:?}");
+    for day in ["2026-11-24", "2026-11-23"] {
+        world.says("ann", &format!("roll day={day}")).unwrap();
+        world.work();
+        world.restart(20_261_122);
+        assert_eq!(kept(&world), before, "{day}");
+    }
+    assert_eq!(world.core.state().day(), 20_261_123);
+    // C1 is that of the open order.
+    assert_eq!(world.order_of("C1", b"A1", Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::Duplicate));
+    world.fill(open, 10, "100");
+    world.check();
+}

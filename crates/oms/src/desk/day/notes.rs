@@ -24,13 +24,15 @@ impl DayNotes {
         };
         match event {
             DayEvent::Day { date, .. } => self.days.push((date, number)),
-            // A trading day that was started too early has no orders: the day before it continues.
+            // A trading day that was started too early has no orders: the day before it continues, or the day gets the
+            // earlier date with all its notes.
             DayEvent::DayBack { date, .. } => {
-                while self.days.last().is_some_and(|(day, _)| *day > date) {
-                    self.days.pop();
+                let mut first = number;
+                while let Some((_, begun)) = self.days.pop_if(|(day, _)| *day > date) {
+                    first = begun;
                 }
                 if self.days.last().is_none_or(|(day, _)| *day < date) {
-                    self.days.push((date, number));
+                    self.days.push((date, first));
                 }
             }
             DayEvent::DayAsked { .. } | DayEvent::NumbersAfter { .. } => {}

@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use crate::state::OmsState;
 use crate::state::event::DayEvent;
 use crate::state::orders::Order;
 use crate::state::orders::ids::IdOwner;
 use crate::state::orders::ids::Ids;
 use crate::state::pools::Pool;
+use crate::state::{Holding, OmsState, Standing};
 use crate::values::value::Number;
 
 /// The highest number after which the order numbers of a journal may begin. JSON numbers above it are not exact.
@@ -37,7 +37,6 @@ impl OmsState {
         if date == 0 || Some(date) <= self.day {
             return None;
         }
-        (self.day, self.next_day) = (Some(date), None);
         let mut ids = Ids::new(key, self.ids.len());
         // Requests may still refer to open orders. If two orders have the same ClOrdID(11), it belongs to the order
         // with the higher number.
@@ -55,8 +54,12 @@ impl OmsState {
                 ids.add(IdOwner::Pools, order.pool_number.bytes(), order.number);
             }
         }
+        if self.has_used_day(&ids) {
+            self.used_day = self.day;
+            self.used_execs.begin_day();
+        }
+        (self.day, self.next_day) = (Some(date), None);
         self.ids = ids;
-        self.used_execs.begin_day();
         self.rejected.begin_day(self.events);
         self.yesterday = self.last;
         self.sessions.iter_mut().for_each(|it| it.link = (0, 0));
@@ -80,5 +83,25 @@ impl OmsState {
             (position.paid, position.received) = (0, 0);
         }
         Some(())
+    }
+
+    /// Whether the trading day has something that begins again with the next day, so that this day cannot go on after
+    /// the next one has started. `kept` are the ids that stay used on the next day.
+    fn has_used_day(&self, kept: &Ids) -> bool {
+        let has_position = |it: &Holding| {
+            let it = &it.position;
+            it.bought > 0 || it.sold > 0 || it.paid != 0 || it.received != 0
+        };
+        let has_traded = |it: &Standing| {
+            let flow = it.flow.as_ref().is_some_and(|it| it.has_day());
+            flow || (it.tally.traded, it.tally.gained) != (0, 0)
+        };
+        self.last != self.yesterday
+            || self.ids.len() != kept.len()
+            || !self.rejected.all.is_empty()
+            || self.sessions.iter().any(|it| it.link != (0, 0))
+            || self.pools.iter().any(|it| it.each_day && it.has_begun())
+            || self.holdings.iter().any(has_position)
+            || self.all_standings().any(has_traded)
     }
 }
