@@ -56,10 +56,10 @@ impl OmsState {
         }
         if self.has_used_day(&ids) {
             self.used_day = self.day;
-            self.used_execs.begin_day();
         }
         (self.day, self.next_day) = (Some(date), None);
         self.ids = ids;
+        self.used_execs.begin_day();
         self.rejected.begin_day(self.events);
         self.yesterday = self.last;
         self.sessions.iter_mut().for_each(|it| it.link = (0, 0));
