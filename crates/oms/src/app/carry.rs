@@ -466,8 +466,7 @@ impl Oms {
     /// order or its last replace came in.
     #[cold]
     pub(super) fn refused_fields(&mut self) -> Vec<RefusedField> {
-        let carrying = self.core.state().carried.fields.keys();
-        let numbers: Vec<Number> = carrying.copied().collect();
+        let numbers = self.core.state().carried.fields.numbers();
         let refused = numbers.into_iter().filter_map(|order| {
             let tag = self.refused_of(order);
             let tag = tag.or_else(|| self.refused_in_conversion(order))?;

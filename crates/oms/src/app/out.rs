@@ -389,7 +389,7 @@ impl Sink for Out<'_> {
             | OrderEvent::Undo(_) => return self.report(state, event),
         };
         if let Some(&Some(link)) = self.links.clients.get(line) {
-            if !state.carried.is_empty() {
+            if self.links.converter.has_versions() && !state.carried.is_empty() {
                 let Links {
                     converter,
                     converted,

@@ -236,8 +236,8 @@ impl Core {
             };
             fields.find(is_refused).map(|field| field.tag)
         };
-        let carrying = state.carried.fields.keys();
-        let orders = carrying.filter_map(|number| state.orders().get(*number));
+        let carrying = state.carried.fields.numbers().into_iter();
+        let orders = carrying.filter_map(|number| state.orders().get(number));
         let open = orders.filter(|order| order.state.is_open());
         let broken = open.filter(|order| refused(&self.rules, order).is_none());
         let broken = broken.filter_map(|it| {

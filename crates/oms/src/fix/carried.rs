@@ -111,11 +111,13 @@ fn add_tags(member: &Member, to: &mut Vec<Tag>) {
 /// The fields of the requests that one event sends, as their line gets them. Empty for most events.
 #[derive(Debug, Default)]
 pub(crate) struct ConvertedFields {
-    /// At most two: the orders of a quote.
-    requests: Vec<ConvertedRequest>,
+    /// At most two: the orders of a quote. Their memory is used again.
+    requests: [ConvertedRequest; 2],
+    /// Number of requests in use.
+    len: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct ConvertedRequest {
     /// The number of the order or request that has the fields.
     number: Number,
@@ -133,7 +135,7 @@ impl ConvertedFields {
         line: SessionNo,
         converter: &mut FieldConverter,
     ) {
-        self.requests.clear();
+        self.clear();
         let orders = state.orders();
         match *sent {
             Outgoing::Request(number) => match (orders.get(number), orders.request(number)) {
@@ -190,21 +192,26 @@ impl ConvertedFields {
             Ok(Some(fields)) => fields,
             Err(_) => CarriedFields::NONE,
         };
-        self.requests.push(ConvertedRequest {
-            number,
-            header: fields.header.into(),
-            body: fields.body.into(),
-        });
+        let Some(to) = self.requests.get_mut(self.len) else {
+            debug_assert!(false, "an event sends at most two requests");
+            return;
+        };
+        to.number = number;
+        to.header.clear();
+        to.header.extend_from_slice(fields.header);
+        to.body.clear();
+        to.body.extend_from_slice(fields.body);
+        self.len += 1;
     }
 
     pub(crate) fn clear(&mut self) {
-        self.requests.clear();
+        self.len = 0;
     }
 
     /// The fields of an order or request as the line gets them.
     #[cold]
     pub(crate) fn of<'a>(&'a self, state: &'a OmsState, number: Number) -> CarriedFields<'a> {
-        let mut requests = self.requests.iter();
+        let mut requests = self.requests.iter().take(self.len);
         let converted = requests.find(|it| it.number == number);
         converted.map_or_else(
             || state.carried.of(number),

@@ -168,15 +168,15 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
     let names = Named::of(state, order, b"D", line.names);
     let mut out = outbox.begin(line.session, b"D");
     let carries = !state.carried.is_empty() || line.contract.is_some();
-    let carried = || CarriedPart {
+    let carried = carries.then(|| CarriedPart {
         msg_type: b"D",
         fields: line.converted.of(state, order.number),
         only: None,
         contract: line.contract,
         names,
-    };
-    if carries {
-        carried().put_header(&mut out);
+    });
+    if let Some(carried) = &carried {
+        carried.put_header(&mut out);
     }
     // An order that was sent again has a ClOrdID(11) that differs from its number.
     if order.current == order.number {
@@ -213,8 +213,8 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
     if !state.spreads.is_empty() {
         put_security_type(state, order, line.version, &mut out);
     }
-    if carries {
-        carried().put_body(&mut out);
+    if let Some(carried) = &carried {
+        carried.put_body(&mut out);
     }
     let _ = out.finish();
 }
@@ -258,7 +258,7 @@ fn change(
     let names = Named::of(state, order, msg_type, line.names);
     let mut out = outbox.begin(line.session, msg_type);
     let carries = !state.carried.is_empty() || line.contract.is_some();
-    let carried = || {
+    let carried = carries.then(|| {
         let is_ours = !is_replace && request.id.bytes().is_empty();
         let of = if is_ours {
             order.number
@@ -272,9 +272,9 @@ fn change(
             contract: line.contract,
             names,
         }
-    };
-    if carries {
-        carried().put_header(&mut out);
+    });
+    if let Some(carried) = &carried {
+        carried.put_header(&mut out);
     }
     out.field(
         tag::ORIG_CL_ORD_ID,
@@ -318,8 +318,8 @@ fn change(
     if !state.spreads.is_empty() {
         put_security_type(state, order, line.version, &mut out);
     }
-    if carries {
-        carried().put_body(&mut out);
+    if let Some(carried) = &carried {
+        carried.put_body(&mut out);
     }
     let _ = out.finish();
 }
@@ -350,24 +350,23 @@ fn ask(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox
     let current = decides.unwrap_or(order.current);
     let names = Named::of(state, order, b"H", line.names);
     let mut out = outbox.begin(line.session, b"H");
-    let carried = || CarriedPart {
+    let carried = (!state.carried.is_empty()).then(|| CarriedPart {
         msg_type: b"H",
         fields: line.converted.of(state, order.number),
         only: Some(&line.whose[1]),
         contract: line.contract,
         names,
-    };
-    let carries = !state.carried.is_empty();
-    if carries {
-        carried().put_header(&mut out);
+    });
+    if let Some(carried) = &carried {
+        carried.put_header(&mut out);
     }
     out.field(tag::CL_ORD_ID, venue_id(order.number, current).bytes());
     put_pool_number(state, order, &mut out);
     names.put_venue_account(&mut out);
     names.put_instrument(state, order.instrument, &mut out);
     out.char(tag::SIDE, order.side.byte());
-    if carries {
-        carried().put_body(&mut out);
+    if let Some(carried) = &carried {
+        carried.put_body(&mut out);
     }
     let _ = out.finish();
 }

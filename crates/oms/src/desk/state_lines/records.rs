@@ -85,9 +85,9 @@ pub(super) fn carried(all: &Carried, to: &mut StateLines) {
         fields: all,
         marks: over_tmp,
     } = all;
-    for (number, fields) in all {
+    for number in all.numbers() {
         to.of(format_args!("fields of {number}"));
-        fields_of(fields, to);
+        fields_of(&Fields::of(all.get(number).unwrap_or_default()), to);
     }
     for (number, of) in over_tmp {
         to.of(format_args!("request {number} over TMP"));

@@ -572,7 +572,7 @@ impl OmsState {
     /// Sets the TMP values of an order that is not sent yet, or of a request with fields of its own.
     #[cold]
     fn marked(&mut self, number: Number, marks: RequestMarks) -> Option<()> {
-        self.carried.fields.get(&number)?;
+        self.carried.has(number).then_some(())?;
         if let Some(order) = self.orders.get_mut(number) {
             return order.state.is_unsent().then(|| order.marks = marks);
         }

@@ -101,10 +101,10 @@ impl OmsState {
                 || self.orders.request(*number).is_some()
                 || self.late.knows(*number)
         };
-        let marks = self.carried.marks.keys();
-        let are_of_fields = marks.clone().all(|it| self.carried.fields.contains_key(it));
-        let mut fields = self.carried.fields.keys();
-        (are_of_fields && fields.all(is_known)).then_some(())
+        let mut marks = self.carried.marks.keys();
+        let are_of_fields = marks.all(|it| self.carried.has(*it));
+        let fields = self.carried.fields.numbers();
+        (are_of_fields && fields.iter().all(is_known)).then_some(())
     }
 
     /// Checks that the orders and sessions of routes exist.

@@ -48,7 +48,7 @@ impl RecalledOrder {
             order: order.clone(),
             fills,
             exec_ids: ids.map(|((_, exec), id)| (*exec, id.clone())).collect(),
-            fields: state.carried.fields.get(&number).cloned(),
+            fields: state.carried.fields.get(number).map(Fields::of),
             is_parent: state.families.is_parent(number),
             children: state.families.children(number).collect(),
             parent: state.families.parent_of(number),
@@ -174,7 +174,7 @@ impl RecalledOrder {
             state.exec_ids.all.extend(ids);
         }
         if let Some(fields) = self.fields {
-            state.carried.fields.insert(number, fields);
+            state.carried.add(number, fields.get());
         }
         if self.is_parent {
             state.families.recall(number, session);

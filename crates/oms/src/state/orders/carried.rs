@@ -2,11 +2,15 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
-use fixwire_ledger::record;
+use fixwire_ledger::{Put, Wire, record};
+use hashbrown::HashTable;
 
 use crate::values::fields::carried::CarriedFields;
+use crate::values::ids::Slot;
 use crate::values::marks::RequestMarks;
+use crate::values::slab::{Slab, mixed};
 use crate::values::value::Number;
 
 /// Fields that an order or a request carries.
@@ -39,11 +43,143 @@ impl Fields {
     }
 }
 
+/// The fields of one order or request. The memory of the bytes is used again by another one.
+#[derive(Clone, Debug)]
+struct StoredFields {
+    number: Number,
+    /// The fields of the header, those of the body, and those that the order keeps.
+    bytes: Vec<u8>,
+    /// Number of bytes of the header.
+    header: usize,
+    /// Number of bytes of the body.
+    body: usize,
+}
+
+impl StoredFields {
+    fn get(&self) -> CarriedFields<'_> {
+        let (header, rest) = self.bytes.split_at(self.header);
+        let (body, kept) = rest.split_at(self.body);
+        CarriedFields { header, body, kept }
+    }
+}
+
+/// Fields, by the number of the order or request that carries them. Memory is allocated only for more orders, or longer
+/// fields, than ever before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FieldsByNumber {
+    all: Slab<StoredFields>,
+    /// The place of each number in `all`.
+    places: HashTable<Slot>,
+    /// The memory of fields that were removed.
+    spare: Vec<Vec<u8>>,
+}
+
+impl FieldsByNumber {
+    #[inline]
+    fn place(&self, number: Number) -> Option<Slot> {
+        let is = |place: &Slot| self.all.get(*place).is_some_and(|it| it.number == number);
+        self.places.find(mixed(number), is).copied()
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn has(&self, number: Number) -> bool {
+        !self.is_empty() && self.place(number).is_some()
+    }
+
+    pub(crate) fn get(&self, number: Number) -> Option<CarriedFields<'_>> {
+        self.all.get(self.place(number)?).map(StoredFields::get)
+    }
+
+    pub(crate) fn insert(&mut self, number: Number, fields: CarriedFields<'_>) {
+        self.remove(number);
+        let CarriedFields { header, body, kept } = fields;
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        for part in [header, body, kept] {
+            bytes.extend_from_slice(part);
+        }
+        self.store(StoredFields {
+            number,
+            bytes,
+            header: header.len(),
+            body: body.len(),
+        });
+    }
+
+    /// Gives an order the fields of a request and those that the order keeps.
+    fn copy(&mut self, request: Slot, order: Number) {
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        let mut header = 0;
+        if let Some(of) = self.all.get(request) {
+            bytes.extend_from_slice(&of.bytes);
+            header = of.header;
+        }
+        self.remove(order);
+        self.store(StoredFields {
+            number: order,
+            body: bytes.len() - header,
+            bytes,
+            header,
+        });
+    }
+
+    fn store(&mut self, fields: StoredFields) {
+        let number = fields.number;
+        let place = self.all.add(fields);
+        let all = &self.all;
+        let hash = |place: &Slot| mixed(all.get(*place).map_or(0, |it| it.number));
+        self.places.insert_unique(mixed(number), place, hash);
+    }
+
+    pub(crate) fn remove(&mut self, number: Number) {
+        let all = &self.all;
+        let is = |place: &Slot| all.get(*place).is_some_and(|it| it.number == number);
+        let Ok(found) = self.places.find_entry(mixed(number), is) else {
+            return;
+        };
+        let (place, _) = found.remove();
+        if let Some(StoredFields { mut bytes, .. }) = self.all.remove(place) {
+            bytes.clear();
+            self.spare.push(bytes);
+        }
+    }
+
+    /// The numbers, in their order.
+    pub(crate) fn numbers(&self) -> Vec<Number> {
+        let mut numbers: Vec<Number> = self.all.iter().map(|it| it.number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+impl<'a> Wire<'a> for FieldsByNumber {
+    fn put(&self, to: &mut impl Put) {
+        let numbers = self.numbers();
+        (numbers.len() as u32).put(to);
+        for number in numbers {
+            number.put(to);
+            Fields::of(self.get(number).unwrap_or_default()).put(to);
+        }
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        let mut all = Self::default();
+        for (number, fields) in BTreeMap::<Number, Fields>::take(from)? {
+            all.insert(number, fields.get());
+        }
+        Some(all)
+    }
+}
+
 /// Carried fields, by the number of the order or request. A request is here while it is pending, or while its venue may
 /// still carry it out. Most orders and requests carry no fields.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
-    pub(crate) fields: BTreeMap<Number, Fields>,
+    pub(crate) fields: FieldsByNumber,
     /// The TMP values of requests, computed from the fields of the request. An order has its own TMP values in
     /// `Order::marks`.
     pub(crate) marks: BTreeMap<Number, RequestMarks>,
@@ -57,15 +193,20 @@ impl Carried {
         self.fields.is_empty()
     }
 
+    /// Whether an order or a request carries fields.
+    #[inline]
+    pub(crate) fn has(&self, number: Number) -> bool {
+        self.fields.has(number)
+    }
+
     pub(crate) fn add(&mut self, number: Number, fields: CarriedFields<'_>) {
-        self.fields.insert(number, Fields::of(fields));
+        self.fields.insert(number, fields);
     }
 
     /// The fields that an order or a pending request carries.
     #[cold]
     pub(crate) fn of(&self, number: Number) -> CarriedFields<'_> {
-        let fields = self.fields.get(&number);
-        fields.map_or(CarriedFields::NONE, Fields::get)
+        self.fields.get(number).unwrap_or(CarriedFields::NONE)
     }
 
     /// The values that a request has over TMP because of its fields; `None` when it has those of its order.
@@ -76,30 +217,84 @@ impl Carried {
     /// Whether the order would have other fields if a replace were carried out.
     #[cold]
     pub(crate) fn differ(&self, order: Number, request: Number) -> bool {
-        let all = |CarriedFields { header, body, kept }| [header, body, kept].concat();
-        all(self.of(order)) != all(self.of(request))
+        let all = |CarriedFields { header, body, kept }| [header, body, kept].into_iter().flatten();
+        !all(self.of(order)).eq(all(self.of(request)))
     }
 
     /// Applies a replace that was carried out: from now on the order has the fields of the replace, those that it
     /// keeps, and no others.
     #[cold]
     pub(crate) fn replace(&mut self, order: Number, request: Number) {
-        match self.fields.get(&request) {
-            Some(Fields { header, body, kept }) => {
-                let fields = Fields {
-                    header: header.clone(),
-                    body: [&**body, kept].concat().into(),
-                    kept: Box::default(),
-                };
-                self.fields.insert(order, fields);
-            }
+        match self.fields.place(request) {
+            Some(request) => self.fields.copy(request, order),
             None => self.forget(order),
         }
     }
 
     #[cold]
     pub(crate) fn forget(&mut self, number: Number) {
-        self.fields.remove(&number);
-        self.marks.remove(&number);
+        self.fields.remove(number);
+        if !self.marks.is_empty() {
+            self.marks.remove(&number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixwire_harness::Random;
+
+    use super::*;
+
+    fn bytes(of: &impl for<'a> Wire<'a>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        of.put(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn fields_are_kept_by_number_as_in_a_sorted_map() {
+        let mut random = Random::new(3);
+        let (mut all, mut model) = (FieldsByNumber::default(), BTreeMap::new());
+        let parts: [&[u8]; 4] = [b"", b"50=T\x01", b"58=a text\x01", b"58=b\x01377=Y\x01"];
+        for _ in 0..20_000 {
+            let number = random.below(40);
+            let mut part = || parts[random.place(parts.len())];
+            let (header, body, kept) = (part(), part(), part());
+            let fields = CarriedFields { header, body, kept };
+            match random.below(4) {
+                0 | 1 => {
+                    all.insert(number, fields);
+                    model.insert(number, Fields::of(fields));
+                }
+                2 => {
+                    all.remove(number);
+                    model.remove(&number);
+                }
+                _ => {
+                    let request = random.below(40);
+                    let Some(place) = all.place(request) else {
+                        continue;
+                    };
+                    all.copy(place, number);
+                    let Fields { header, body, kept } = model[&request].clone();
+                    let fields = Fields {
+                        header,
+                        body: [body, kept].concat().into(),
+                        kept: Box::default(),
+                    };
+                    model.insert(number, fields);
+                }
+            }
+            let known = model.get(&number).map(Fields::get);
+            assert_eq!(all.get(number), known);
+            assert_eq!(all.has(number), known.is_some());
+            assert_eq!(all.is_empty(), model.is_empty());
+        }
+        assert_eq!(bytes(&all), bytes(&model));
+        let read = FieldsByNumber::take(&mut &bytes(&all)[..]).unwrap();
+        assert_eq!(bytes(&read), bytes(&model));
+        // At most all forty numbers had fields at the same time.
+        assert!(all.spare.len() + all.all.len() <= 41);
     }
 }

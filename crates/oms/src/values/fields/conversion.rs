@@ -59,6 +59,8 @@ struct VersionPair {
 pub(crate) struct FieldConverter {
     /// The FIX sessions of the state.
     sessions: Table<SessionNo, Option<ConvertingSession>>,
+    /// Whether not all of these sessions have the same version.
+    has_versions: bool,
     /// The tables that were read so far.
     tables: BuiltInConversions,
     pairs: Vec<VersionPair>,
@@ -74,6 +76,7 @@ impl Default for FieldConverter {
     fn default() -> Self {
         Self {
             sessions: Table::default(),
+            has_versions: false,
             tables: BuiltInConversions::default(),
             pairs: Vec::new(),
             draft: Draft::default(),
@@ -170,6 +173,9 @@ impl FieldConverter {
         sessions: Table<SessionNo, Option<ConvertingSession>>,
         pairs: impl Iterator<Item = VersionChange>,
     ) {
+        let mut versions = sessions.iter().flatten().map(|it| it.version);
+        let first = versions.next();
+        self.has_versions = versions.any(|it| Some(it) != first);
         self.sessions = sessions;
         for VersionChange { from, to } in pairs {
             if self.pairs.iter().any(|it| (it.from, it.to) == (from, to)) {
@@ -215,6 +221,12 @@ impl FieldConverter {
             && line.is_some()
     }
 
+    /// Whether a client and a line may have different versions.
+    #[inline]
+    pub(crate) fn has_versions(&self) -> bool {
+        self.has_versions
+    }
+
     /// Whether two lines get the same fields of each request.
     pub(crate) fn treats_alike(&self, one: SessionNo, other: SessionNo) -> bool {
         let of = |number| self.sessions.get(number).and_then(Option::as_ref);
@@ -243,6 +255,7 @@ impl FieldConverter {
         }
         let Self {
             sessions,
+            has_versions: _,
             tables: _,
             pairs,
             draft,

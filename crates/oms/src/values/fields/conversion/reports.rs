@@ -78,6 +78,7 @@ impl FieldConverter {
             header,
             body,
             moved,
+            has_versions: _,
             tables: _,
         } = self;
         let venue = sessions.get(line?)?.as_ref()?;
