@@ -4,7 +4,9 @@
 
 use fixwire::journal::{Journal, JournalConfig, Memory};
 use fixwire_lab::hot_path::{HotPath, Stage};
-use fixwire_lab::oms::driven::{ChangeTarget, DrivenOms, DrivenOmsConfig, LoadRequest, OrderFlow};
+use fixwire_lab::oms::driven::{
+    ChangeTarget, DrivenOms, DrivenOmsConfig, ExtraFields, LoadRequest, OrderFlow,
+};
 use fixwire_lab::wired::driven::Work;
 
 const ORDERS: u64 = 50_000;
@@ -71,6 +73,27 @@ fn an_order_through_the_oms_allocates_only_for_the_ids_of_the_day() {
         }
     };
     // More than the remembered orders, and once round the ring of the journal.
+    go(150_000);
+    let counted = allocation_counter::measure(|| go(20_000));
+    assert!(counted.count_total <= 4, "{counted:?}");
+}
+
+/// The same with ten fields that the OMS only passes on.
+#[test]
+fn an_order_with_fields_for_the_venue_allocates_only_for_the_ids_of_the_day() {
+    let flow = OrderFlow {
+        carried: ExtraFields::Same,
+        ..OrderFlow::default()
+    };
+    let mut oms = DrivenOms::start(&DrivenOmsConfig::in_memory(1_000, flow)).unwrap();
+    let mut go = |orders: u64| {
+        for _ in 0..orders {
+            let order = oms.requests;
+            oms.request(LoadRequest::New).unwrap();
+            oms.request(LoadRequest::Cancel(ChangeTarget::of(order)))
+                .unwrap();
+        }
+    };
     go(150_000);
     let counted = allocation_counter::measure(|| go(20_000));
     assert!(counted.count_total <= 4, "{counted:?}");

@@ -12,7 +12,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Decimal, Field, Message, SOH, Tag, tag};
 
 use super::Oms;
-use super::fields::{FieldUse, first_unusual};
+use super::direct;
+use super::fields::{FieldUse, Look, first_unusual, is_usual};
 use super::requests::names;
 use super::session::Reach;
 use crate::fix::carried::{LineContract, whose};
@@ -46,6 +47,7 @@ impl Oms {
             .map(|it| Reach::of(it, groups, &self.sessions));
         self.reaches = reaches.collect();
         self.find_contracts();
+        self.direct = direct::find_tables(self);
     }
 
     /// Finds the settings for the fields of requests, at the start and after a reload.
@@ -271,17 +273,36 @@ impl Oms {
         })
     }
 
+    /// Whether no field of a request for an order needs a closer look.
+    #[inline]
+    pub(super) fn is_usual(&self, index: SessionNo, message: &Message<'_>) -> bool {
+        is_usual(message) && !(self.looks_at_all && self.is_looked_at(index, message))
+    }
+
+    /// Gathers the fields of a request for an order that the venue gets; `route` is the line group that the condition
+    /// of a route chose.
+    #[cold]
+    pub(super) fn look(
+        &mut self,
+        index: SessionNo,
+        route: Option<SessionNo>,
+        message: &Message<'_>,
+    ) -> Look {
+        if let Some(group) = direct::gather(self, index, route, message) {
+            return Look::Direct(group);
+        }
+        match self.first_to_look_at(index, message) {
+            Some(from) => Look::Closer(self.look_closer(index, route, message, from)),
+            None => Look::Usual,
+        }
+    }
+
     /// Index of the first field of a request for an order that needs a closer look; `None` if no field does.
     ///
     /// If every field is usual, the closer look begins after the last field. It is then needed for one of three reasons
     /// only: the settings of the user add fields, a replace may take fields of its order, or the route may depend on
     /// fields.
-    #[inline]
-    pub(super) fn first_to_look_at(
-        &self,
-        index: SessionNo,
-        message: &Message<'_>,
-    ) -> Option<usize> {
+    fn first_to_look_at(&self, index: SessionNo, message: &Message<'_>) -> Option<usize> {
         first_unusual(message).or_else(|| match self.looks_at_all {
             true => self
                 .is_looked_at(index, message)

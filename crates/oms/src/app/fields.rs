@@ -33,6 +33,53 @@ pub(super) enum FieldUse {
 /// For each tag below this number, a bit shows whether the field occurred before in the request.
 const COMMON: usize = 256;
 
+/// What the fields of a request for an order need.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Look {
+    /// Nothing: the OMS uses every field, or writes the field itself.
+    Usual,
+    /// The fields that the venue gets were gathered without a closer look. The lines of this line group, and of its
+    /// helpers, accept them.
+    Direct(usize),
+    /// The closer look has gathered the fields that the venue gets, or has found a field that would not reach it.
+    Closer(Option<LostField>),
+}
+
+impl Look {
+    /// The field that would not reach the venue.
+    pub(super) fn lost(self) -> Option<LostField> {
+        match self {
+            Self::Usual | Self::Direct(_) => None,
+            Self::Closer(lost) => lost,
+        }
+    }
+
+    /// Whether the request has no field for the venue.
+    pub(super) fn is_usual(self) -> bool {
+        matches!(self, Self::Usual)
+    }
+
+    /// Whether the request may have a field that the OMS reads only if a request has unusual fields, such as a locate.
+    pub(super) fn is_closer(self) -> bool {
+        matches!(self, Self::Closer(_))
+    }
+
+    /// The line group whose lines accept the gathered fields, if that needs no other check.
+    pub(super) fn direct_group(self) -> Option<usize> {
+        match self {
+            Self::Direct(group) => Some(group),
+            Self::Usual | Self::Closer(_) => None,
+        }
+    }
+}
+
+/// Whether no field of a request needs a closer look, and no field occurs twice. May be false for such a request, if it
+/// has more fields than most.
+#[inline(always)]
+pub(super) fn is_usual(request: &Message<'_>) -> bool {
+    is_usual_request(request.fields(), request_bit(request.msg_type()))
+}
+
 /// Index of the first field of a request that needs a closer look, because the table of fields does not let it pass or
 /// because it occurs twice. `None` for most requests.
 #[inline]
@@ -189,7 +236,7 @@ impl Oms {
 
     /// The line group of a request. It is the group that the condition of a route chose for the request or its order;
     /// else the group of the request's symbol; else the group of the symbol of the order.
-    fn group_of(
+    pub(super) fn group_of(
         &self,
         (index, route): (SessionNo, Option<SessionNo>),
         message: &Message<'_>,

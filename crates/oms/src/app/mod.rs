@@ -37,6 +37,7 @@ mod application;
 mod bulletins;
 mod carry;
 mod copies;
+mod direct;
 mod fields;
 mod frames;
 pub(crate) mod market_watches;
@@ -54,6 +55,8 @@ mod state_lines;
 mod texts;
 
 pub use session::{OmsSession, SessionTemplate};
+
+use direct::DirectTables;
 
 pub(crate) use out::WrittenEvents;
 use out::{Links, Out, VenueWords};
@@ -125,6 +128,8 @@ pub struct Oms {
     status_waits: Vec<Number>,
     /// Lines that requests may reach, by line group.
     reaches: Vec<Reach>,
+    /// Fields of requests that need no closer look.
+    direct: DirectTables,
     /// Whether the settings of a user add fields to requests, or replaces get fields of their orders.
     adds_fields: bool,
     /// Whether requests for orders need a closer look, because fields are added to requests or because routes have
@@ -213,6 +218,7 @@ impl Oms {
             not_used: NotUsed::default(),
             status_waits: Vec::new(),
             reaches: Vec::new(),
+            direct: DirectTables::default(),
             adds_fields: false,
             looks_at_all: false,
             gathered: Gathered::default(),

@@ -195,6 +195,21 @@ impl Reach {
         self.dictionaries.iter().any(|it| it.version != client)
     }
 
+    /// The dictionaries of the lines; `None` unless all lines speak the FIX version of a client, so that no field is
+    /// converted and none fills a field of TMP.
+    pub(super) fn unconverted(&self, client: Version) -> Option<Vec<Arc<Dictionary>>> {
+        let is_fix = self.over_tmp.is_empty() && !self.dictionaries.is_empty();
+        (is_fix && !self.has_other_version(client)).then(|| {
+            let lines = self.dictionaries.iter();
+            lines.map(|line| Arc::clone(&line.dictionary)).collect()
+        })
+    }
+
+    /// Whether a line has a field with this tag in the header of each of its messages.
+    pub(super) fn has_identity(&self, tag: Tag) -> bool {
+        self.identities.contains(&tag)
+    }
+
     /// The tag of a field, or of a member of a group, that one of the FIX lines refuses. A line of another FIX version
     /// refuses here only fields that no conversion can change.
     pub(super) fn refused(

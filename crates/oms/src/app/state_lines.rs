@@ -75,6 +75,7 @@ impl Oms {
             settings: _,        // Not state.
             day_finder: _,      // Settings.
             reaches: _,         // Derived from the settings.
+            direct: _,          // Derived from the settings.
             adds_fields: _,     // Derived from the settings.
             looks_at_all: _,    // Derived from the settings.
             gathered: _,        // Of one message.

@@ -79,6 +79,15 @@ pub struct NewOrder<'a> {
     pub terms: Terms,
 }
 
+/// The lines that accept the fields of the request that is being handled, as was found when the request came in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AcceptingLines {
+    /// The place of their line group.
+    pub group: usize,
+    /// The last number before the request. Orders and requests with a higher number have its fields.
+    pub after: Number,
+}
+
 /// What a new order has in addition to its usual fields: the locate, and fields for the venue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside<'a> {
@@ -179,6 +188,8 @@ pub struct Core {
     pub(crate) venue_ids: VenueIds,
     /// Checks the carried fields that lines of other FIX versions get converted.
     pub(crate) converter: FieldConverter,
+    /// The lines that accept the carried fields of the request that is being handled; `None` if each line is asked.
+    pub(crate) accepting: Option<AcceptingLines>,
     pub(crate) work: Work,
     /// Time since which each line and each drop copy session of a venue is logged on, in nanoseconds.
     pub(crate) copy_since: BTreeMap<SessionNo, i64>,
@@ -211,6 +222,7 @@ impl Core {
             prices: Prices::default(),
             venue_ids: VenueIds::default(),
             converter: FieldConverter::default(),
+            accepting: None,
             work: Work::default(),
             copy_since: BTreeMap::new(),
             tmp_scales: Table::default(),

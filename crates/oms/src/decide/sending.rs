@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use fixwire_ledger::Wire as _;
 
-use crate::decide::core::{Core, Sink};
+use crate::decide::core::{AcceptingLines, Core, Sink};
 use crate::decide::queue::Next;
 use crate::state::event::{LifecycleEvent, LineEvent, OrderEvent, RequestEvent};
 use crate::state::orders::transition::OrderState;
@@ -102,6 +102,14 @@ impl Core {
         );
     }
 
+    /// Sets the line group whose lines accept the fields of the request that is being handled; `None` before the next
+    /// input.
+    #[inline]
+    pub(crate) fn lines_accept(&mut self, group: Option<usize>) {
+        let after = self.state.last;
+        self.accepting = group.map(|group| AcceptingLines { group, after });
+    }
+
     /// Checks that a line accepts the fields that an order or a request carries.
     ///
     /// Returns the values over TMP that follow from these fields; `None` for a request that has the values of its
@@ -117,10 +125,21 @@ impl Core {
         line: SessionNo,
         number: Number,
     ) -> Result<Option<RequestMarks>, LostField> {
-        match self.state.carried.is_empty() {
-            true => Ok(None),
-            false => self.check_carried(line, number),
+        match self.state.carried.has(number) {
+            false => Ok(None),
+            true if self.is_accepted(line, number) => {
+                debug_assert_eq!(self.check_carried(line, number), Ok(None));
+                Ok(None)
+            }
+            true => self.check_carried(line, number),
         }
+    }
+
+    /// Whether the line was found to accept these fields when their request came in.
+    fn is_accepted(&self, line: SessionNo, number: Number) -> bool {
+        self.accepting.is_some_and(|accepting| {
+            number > accepting.after && self.group_at(line) == Some(accepting.group)
+        })
     }
 
     #[cold]

@@ -9,12 +9,14 @@ pub(super) mod user_defined;
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag};
 
 use super::Oms;
+use super::fields::Look;
 use crate::decide::core::Beside;
 use crate::fix::requests::securities::{SecurityAnswer, read};
 use crate::fix::{inquiries, mass, quotes, requests, status, terms};
 use crate::state::orders::transition::OrderState;
 use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::SessionNo;
+use crate::values::locate::Locate;
 use crate::values::value::RequestKind;
 
 /// Maximum number of orders whose status clients have requested and the venue has not answered yet.
@@ -36,19 +38,18 @@ impl Oms {
         }
         let may_have_parents = self.core.has_parents() && self.core.may_have_parents(index);
         let is_parent = may_have_parents && indexed.get(tag::HANDL_INST) == Some(b"3");
-        let unusual = self.first_to_look_at(index, message);
-        if unusual.is_some() {
-            new.route = routes::route_of(self, at, index, message);
-        }
-        let odd = unusual.and_then(|from| {
-            let odd = self.look_closer(index, new.route, message, from);
+        let look = match self.is_usual(index, message) {
+            true => Look::Usual,
+            false => {
+                new.route = routes::route_of(self, at, index, message);
+                self.look(index, new.route, message)
+            }
+        };
+        let odd = look.lost().or_else(|| {
             // A parent order is not sent, so no venue gets its fields.
-            odd.or_else(|| {
-                self.gathered
-                    .first_tag()
-                    .filter(|_| is_parent)
-                    .map(Into::into)
-            })
+            let has_fields = is_parent && !look.is_usual();
+            let first = has_fields.then(|| self.gathered.first_tag()).flatten();
+            first.map(Into::into)
         });
         let odd = odd.or_else(|| new.odd_price().map(Into::into));
         let is_handled = is_parent || requests::is_automatic(&indexed);
@@ -60,17 +61,19 @@ impl Oms {
         if let Some(tag) = self.core.own_number_tag_of(&new) {
             new.own_number = message.get(tag).unwrap_or_default();
         }
-        let mut locate = None;
-        if unusual.is_some() {
+        let mut locate = Locate::NONE;
+        if look.is_closer() {
             new.terms = terms::terms(message, &self.rules().own_tags)?;
-            locate = Some(requests::locate(&indexed)?);
+            locate = requests::locate(&indexed)?;
         }
         if may_have_parents {
             terms::role(message, &mut new.terms)?;
         }
         let (core, mut out, fields) = self.parts_with_fields(outbox, Some(message));
-        let beside = locate.map(|locate| Beside { locate, fields });
+        let beside = (!look.is_usual()).then_some(Beside { locate, fields });
+        core.lines_accept(look.direct_group());
         core.new_with(at, &new, beside, &mut out);
+        core.lines_accept(None);
         Ok(())
     }
 
@@ -89,25 +92,28 @@ impl Oms {
         };
         let change = Indexed::read(message, |it| requests::change(index, kind, it));
         let mut change = change?;
-        let unusual = self.first_to_look_at(index, message);
-        let lost = unusual.and_then(|from| {
-            let lost = self.look_closer(index, None, message, from);
-            let order = self.core.named(&change);
-            if order.is_none_or(|order| order.state != OrderState::Parent) {
-                return lost;
-            }
+        let look = match self.is_usual(index, message) {
+            true => Look::Usual,
+            false => self.look(index, None, message),
+        };
+        let mut lost = look.lost();
+        let order = (!look.is_usual()).then(|| self.core.named(&change));
+        if order
+            .flatten()
+            .is_some_and(|order| order.state == OrderState::Parent)
+        {
             // A parent order is not sent, so no venue gets the fields of its requests, or the fields that settings add
             // to them.
             let first = self.gathered.first_tag().filter(|tag| message.has(*tag));
             self.gathered.clear();
-            lost.or(first.map(Into::into))
-        });
+            lost = lost.or(first.map(Into::into));
+        }
         if let Some(lost) = lost {
             let (core, mut out) = self.parts(outbox, None);
             core.refuse_field_of_change(at, &change, lost, &mut out);
             return Ok(());
         }
-        if kind == RequestKind::Replace && unusual.is_some() {
+        if kind == RequestKind::Replace && look.is_closer() {
             let own_tags = self.rules().own_tags;
             change.valid_for = terms::validity(message, &own_tags)?;
             if let Some(by) = terms::reduce_by(message, own_tags.reduce_by)? {
@@ -115,8 +121,10 @@ impl Oms {
             }
         }
         let (core, mut out, fields) = self.parts_with_fields(outbox, None);
-        let fields = unusual.map(|_| fields);
+        let fields = (!look.is_usual()).then_some(fields);
+        core.lines_accept(look.direct_group());
         core.change_with(at, &change, fields, &mut out);
+        core.lines_accept(None);
         Ok(())
     }
 
@@ -150,20 +158,27 @@ impl Oms {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         if message.msg_type() == b"S" {
-            let unusual = self.first_to_look_at(index, message);
-            let odd = unusual.and_then(|from| self.look_closer(index, None, message, from));
+            let look = match self.is_usual(index, message) {
+                true => Look::Usual,
+                false => self.look(index, None, message),
+            };
             // For each side there is a note of the carried fields, and a note of the TMP values that follow from them.
             let (messages, bytes) = self.room();
-            if unusual.is_some() && !outbox.has_room(messages + 4, bytes) {
+            if !look.is_usual() && !outbox.has_room(messages + 4, bytes) {
                 return Err(Refusal::NotAvailable);
             }
             let (core, mut out, fields) = self.parts_with_fields(outbox, Some(message));
             let quote = quotes::quote(index, &Indexed::new(message))?;
-            let fields = unusual.map_or(CarriedFields::NONE, |_| fields);
-            match odd {
+            let fields = match look.is_usual() {
+                true => CarriedFields::NONE,
+                false => fields,
+            };
+            core.lines_accept(look.direct_group());
+            match look.lost() {
                 Some(lost) => core.refuse_field_of_quote(at, &quote, lost, &mut out),
                 None => core.new_quote_with(at, &quote, fields, &mut out),
             }
+            core.lines_accept(None);
             return Ok(());
         }
         let odd = self.not_carried(index, message);

@@ -22,6 +22,7 @@ impl Core {
             rules,
             instruments: _, // Settings.
             converter: _,   // Settings.
+            accepting: _,   // For the time of one input.
             taken_names: _, // Settings and names of the state.
             users: _,       // Settings.
             lines,

@@ -236,7 +236,8 @@ pub(crate) struct Gathered {
     header: Vec<u8>,
     body: Vec<u8>,
     kept: Vec<u8>,
-    /// The tags of gathered fields that are not members of groups.
+    /// The tags of gathered fields that are not members of groups. If the fields were gathered without a closer look,
+    /// only the first one.
     tags: Vec<Tag>,
 }
 
@@ -267,6 +268,24 @@ impl Gathered {
 
     pub(crate) fn first_tag(&self) -> Option<Tag> {
         self.tags.first().copied()
+    }
+
+    /// Adds whole fields of the header, whose tags nobody asks for.
+    #[inline]
+    pub(crate) fn add_header(&mut self, fields: &[u8]) {
+        self.header.extend_from_slice(fields);
+    }
+
+    /// Adds whole fields of the body, whose tags nobody asks for.
+    #[inline]
+    pub(crate) fn add_body(&mut self, fields: &[u8]) {
+        self.body.extend_from_slice(fields);
+    }
+
+    /// Sets the first of the added fields.
+    #[inline]
+    pub(crate) fn begins_with(&mut self, first: Option<Tag>) {
+        self.tags.extend(first);
     }
 
     /// Adds a field, or a NumInGroup field with its group; returns false when it was added before.

@@ -3,6 +3,7 @@
 pub(crate) mod carried;
 pub mod contract;
 pub(crate) mod conversion;
+pub(crate) mod direct;
 pub mod field_table;
 pub mod report_tags;
 pub mod tmp_fields;
