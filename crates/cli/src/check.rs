@@ -86,7 +86,8 @@ fn oms_warnings(settings: &Settings, oms: &Oms) -> Vec<String> {
     let rejected = oms.undefined_tags().into_iter();
     let rejected = rejected.filter(|it| it.sessions.iter().all(checks));
     let rejected = rejected.map(|it| it.to_string());
-    oms.route_warnings().into_iter().chain(rejected).collect()
+    let warnings = oms.route_warnings().into_iter().chain(rejected);
+    warnings.chain(oms.line_warnings()).collect()
 }
 
 /// Runs the command.

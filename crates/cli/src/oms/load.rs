@@ -60,6 +60,10 @@ fn parts(source: &Source, settings: &Settings) -> Result<OmsParts, LoadError> {
         let problem = |what: &String| Problem::found(span.unwrap_or_default(), what, None);
         return Err(settings.found(problems.iter().map(problem).collect()));
     }
+    let errors = Oms::name_problems(&rules, &sessions);
+    if !errors.is_empty() {
+        return Err(found(source, settings, &errors));
+    }
     Ok(OmsParts {
         rules,
         sessions,

@@ -16,27 +16,25 @@ use super::direct;
 use super::fields::{FieldUse, Look, first_unusual, is_usual};
 use super::requests::names;
 use super::session::Reach;
+use crate::decide::core::Core;
+use crate::decide::reload;
 use crate::fix::carried::{LineContract, whose};
-use crate::fix::lines::LeftOut;
+use crate::fix::lines::RequestForm;
 use crate::fix::terms;
 use crate::state::orders::Order;
 use crate::state::tag_counts::ContractOf;
 use crate::values::fields::carried::{
     CarriedFields, SentBecause, each_field, group_len, other_of_pair, splits,
 };
-use crate::values::fields::contract::{Passage, Treatment};
+use crate::values::fields::contract::Passage;
 use crate::values::fields::conversion::{CarryingRequest, ConvertingSession, VersionChange};
 use crate::values::fields::field_table::{DISPLAYED, request_bit};
-use crate::values::fields::{LostBecause, LostField, QUOTE_MAX, RefusedField, check_taken};
+use crate::values::fields::{
+    LostBecause, LostField, MissingTerms, QUOTE_MAX, RefusedField, check_taken,
+};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{LineGroup, UserRule};
 use crate::values::value::{Number, Side};
-
-/// A field that a conversion for a line has made.
-struct MadeField {
-    line: SessionNo,
-    tag: Tag,
-}
 
 impl Oms {
     /// Finds the lines to which requests for each line group may be sent.
@@ -61,9 +59,9 @@ impl Oms {
         let mut contracts = Table::default();
         let mut whose_order: Table<SessionNo, [Vec<Tag>; 2]> =
             names.iter().map(|_| <[Vec<Tag>; 2]>::default()).collect();
-        let mut left_out: Table<SessionNo, LeftOut> =
-            names.iter().map(|_| LeftOut::default()).collect();
-        for group in &self.rules().groups {
+        let mut missing_terms = Table::default();
+        let mut forms = Table::of(RequestForm::default(), names.len());
+        for (place, group) in self.rules().groups.iter().enumerate() {
             for session in self
                 .sessions
                 .iter()
@@ -73,18 +71,25 @@ impl Oms {
                     continue;
                 };
                 whose_order[line] = [b"F", b"H"].map(|it| whose(&session.dictionary, it));
-                left_out[line] = LeftOut::of(&session.dictionary);
+                forms[line] = RequestForm::of(&session.dictionary);
+                let missing = MissingTerms::of(&session.dictionary);
+                if missing != MissingTerms::default() {
+                    missing_terms.resize(names.len(), MissingTerms::default());
+                    missing_terms[line] = missing;
+                }
                 if group.contract.is_empty() {
                     continue;
                 }
                 if contracts.is_empty() {
                     contracts = names.iter().map(|_| None).collect();
                 }
-                contracts[line] = LineContract::new(&group.contract, &session.dictionary);
+                let of = ContractOf::Group(place);
+                contracts[line] = LineContract::new(of, &group.contract, &session.dictionary);
             }
         }
         (self.links.contracts, self.links.whose) = (contracts, whose_order);
-        self.links.left_out = left_out;
+        self.links.forms = forms;
+        self.core.missing_terms = missing_terms;
         self.find_conversions();
         names::find_names(self);
     }
@@ -105,12 +110,10 @@ impl Oms {
                 false => others.push(session.version),
             }
             if let Some(number) = names.find(session.name.as_bytes()) {
-                let user = self.core.user(number).ok().map(|user| &user.contract);
-                let contract = group.map(|group| &group.contract).or(user);
                 all[number] = Some(ConvertingSession {
                     version: session.version,
                     dictionary: Arc::clone(&session.dictionary),
-                    contract: contract.cloned().unwrap_or_default(),
+                    contract: reload::contract_of(rules, &session.name).clone(),
                 });
             }
         }
@@ -151,6 +154,7 @@ impl Oms {
             return None;
         }
         let order = self.order_of(index, message);
+        let number = order.map(|it| it.number);
         let is_unsent = order.is_some_and(|it| it.state.is_unsent());
         let types: &[&[u8]] = match message.msg_type() {
             b"G" if is_unsent => &[b"G", b"D"],
@@ -178,7 +182,6 @@ impl Oms {
             true => self.rules().carried_bytes.min(QUOTE_MAX),
             false => self.rules().carried_bytes,
         };
-        let mut made = Vec::new();
         for (at, line) in lines.iter().copied().enumerate() {
             let converter = &self.core.converter;
             if lines[..at]
@@ -199,78 +202,65 @@ impl Oms {
                     fields: self.gathered.fields(),
                     by_oms: false,
                 };
-                match self.core.converter.convert(&request) {
-                    Ok(Some(fields)) if fields.len() > limit => {
+                let converted = self.core.converter.convert(&request);
+                match converted.map(|fields| fields.map_or(0, |it| it.len())) {
+                    Ok(len) if len > limit => {
                         return Some(LostField {
                             tag: self.gathered.first_tag()?,
                             why: LostBecause::TooLong(limit),
                         });
                     }
-                    Ok(Some(fields)) => {
-                        if made.is_empty() {
-                            let all = each_field(fields.header).chain(each_field(fields.body));
-                            let all = all.filter(|it| !self.gathered.has(it.tag));
-                            made.extend(all.map(|it| MadeField { line, tag: it.tag }));
-                        }
+                    Ok(_) => {}
+                    Err(tag)
+                        if *msg_type == b"G"
+                            && self.is_kept_instead((number, line), message, tag) =>
+                    {
+                        return self.lost_in_conversion(index, group, message);
                     }
-                    Ok(None) => {}
                     Err(tag) => return Some(tag.into()),
                 }
             }
         }
-        self.count_dropped(&made);
         None
     }
 
-    /// Counts the fields made by a conversion that the contract of the line's group drops.
-    fn count_dropped(&mut self, made: &[MadeField]) {
-        for MadeField { line, tag } in made {
-            let Some(group) = self.core.group_at(*line) else {
-                continue;
-            };
-            if self.rules().groups[group].contract.of(*tag) == Some(Treatment::Drop) {
-                let key = (ContractOf::Group(group), *tag);
-                *self.dropped.requests.entry(key).or_default() += 1;
-            }
-        }
+    /// Whether a replace leaves a field of its order with the order, because the field cannot be converted for a replace
+    /// and can be converted for an order. The field is then no longer gathered for the replace.
+    fn is_kept_instead(
+        &mut self,
+        (order, line): (Option<Number>, SessionNo),
+        message: &Message<'_>,
+        tag: Tag,
+    ) -> bool {
+        let Core {
+            state, converter, ..
+        } = &mut self.core;
+        let order = order.and_then(|order| state.orders().get(order));
+        let Some(order) = order.filter(|_| message.msg_type() == b"G" && !message.has(tag)) else {
+            return false;
+        };
+        let of_order = converter.convert(&CarryingRequest {
+            client: order.session,
+            line,
+            msg_type: b"D",
+            side: order.side,
+            fields: state.carried.of(order.number),
+            by_oms: false,
+        });
+        of_order.is_ok() && self.gathered.keep_instead(tag)
     }
 
     /// The tag of the first field of an open order that its line, or before it is sent one of its lines, cannot get
     /// converted.
     fn refused_in_conversion(&mut self, number: Number) -> Option<Tag> {
-        let state = self.core.state();
+        let Core {
+            state,
+            rules,
+            converter,
+            ..
+        } = &mut self.core;
         let order = state.orders().get(number).filter(|it| it.state.is_open())?;
-        let (client, side, at) = (order.session, order.side, order.line());
-        let symbol = state.instruments().name(order.instrument);
-        let carried = state.carried.of(number);
-        let (header, body) = (carried.header.to_vec(), carried.body.to_vec());
-        let group = match state.routed.of(number) {
-            Some(line) => self.core.group_at(line),
-            None => self.rules().group_of(symbol),
-        };
-        let (lines, types): (_, &[&[u8]]) = match (at, group) {
-            (Some(line), _) => (alloc::vec![line], &[b"D", b"G"]),
-            (None, group) => (self.lines_of(group?), &[b"D"]),
-        };
-        lines.into_iter().find_map(|line| {
-            let mut refused = types.iter().map(|msg_type| {
-                let request = CarryingRequest {
-                    client,
-                    line,
-                    msg_type,
-                    side,
-                    fields: CarriedFields {
-                        header: &header,
-                        body: &body,
-                        kept: b"",
-                    },
-                    by_oms: false,
-                };
-                self.core.converter.convert(&request).err()
-            });
-            let first = refused.next().flatten();
-            first.filter(|_| refused.all(|tag| tag.is_some()))
-        })
+        reload::refused_in_conversion(state, rules, converter, order)
     }
 
     /// Whether no field of a request for an order needs a closer look.

@@ -11,6 +11,7 @@ use crate::decide::external::ExternalTerms;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::desk::notice::{OmsEvent, ignored};
 use crate::fix::{clients, lines, spreads};
+use crate::values::fields::field_table::{is_passed_on, report_bit};
 use crate::values::ids::SessionNo;
 use crate::values::value::{OrderType, TimeInForce};
 
@@ -84,6 +85,12 @@ impl Oms {
             }
             None => ReportOutcome::Unreadable,
         };
+        if heard == ReportOutcome::Taken {
+            // The reports that follow from a copy have only fields of the OMS.
+            let fields = message.fields().iter().map(|field| field.tag);
+            let left = fields.filter(|tag| !is_passed_on(*tag, report_bit(b"8")));
+            left.for_each(|tag| self.dropped.reports.add(tag));
+        }
         match heard {
             ReportOutcome::FillsMissing(order) => self.fills_missing(order),
             ReportOutcome::Unknown | ReportOutcome::Unreadable => {

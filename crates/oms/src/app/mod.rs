@@ -171,6 +171,13 @@ impl Oms {
         left_out::left_out_fields(self.rules(), &self.with_samples())
     }
 
+    /// Standard fields that the settings send to lines whose dictionaries do not have them: a sentence for each line and
+    /// setting.
+    #[must_use]
+    pub fn line_warnings(&self) -> Vec<String> {
+        user_defined::unknown_at_lines(self.rules(), &self.sessions)
+    }
+
     /// User-defined fields that the settings let clients send, and that no dictionary of these clients has. A session
     /// that checks user-defined fields rejects messages with them.
     #[must_use]
@@ -327,6 +334,7 @@ impl Oms {
             watchers: &self.watchers,
             languages: self.languages.as_deref_mut(),
             venue,
+            dropped: &mut self.dropped.requests,
             message,
             listener: &mut self.listener,
         };

@@ -14,9 +14,9 @@ use crate::decide::venue::VenueId;
 use crate::decide::venue::strays::{DoubtfulUndo, undo_doubt};
 use crate::desk::notice::{OmsEvent, OmsListener};
 use crate::fix::before::Before;
-use crate::fix::carried::{ConvertedFields, LineContract};
+use crate::fix::carried::{ConvertedFields, LineContract, count_dropped};
 use crate::fix::clients::{self, Client};
-use crate::fix::lines::{self, LeftOut, VenueLine};
+use crate::fix::lines::{self, RequestForm, VenueLine};
 use crate::fix::names::{MissingTags, NamingLine, VenueNameIndex};
 use crate::fix::reports;
 use crate::fix::venue_fields::{ReportReader, VenueFields};
@@ -28,7 +28,7 @@ use crate::state::event::{
 };
 use crate::state::roll::{open_at_venues, unconfirmed_at_venues};
 use crate::state::show::scope_name;
-use crate::state::tag_counts::TagCounts;
+use crate::state::tag_counts::{ContractOf, TagCounts};
 use crate::tmp::TmpLines;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::fields::conversion::FieldConverter;
@@ -49,8 +49,8 @@ pub(super) struct Links {
     pub contracts: Table<SessionNo, Option<LineContract>>,
     /// By line: the fields of the order that a cancel and a status request of the OMS repeat, in this order.
     pub whose: Table<SessionNo, [Vec<Tag>; 2]>,
-    /// By line: the fields that requests to it do not have.
-    pub left_out: Table<SessionNo, LeftOut>,
+    /// By line: what its dictionary makes of the OMS's own fields in requests.
+    pub forms: Table<SessionNo, RequestForm>,
     /// Converts the carried fields of requests to lines of other FIX versions, and the fields of venues' reports.
     pub converter: FieldConverter,
     /// The converted fields of the requests that are being sent.
@@ -105,6 +105,8 @@ pub(super) struct Out<'a> {
     pub languages: Option<&'a mut Languages>,
     /// Fields of the venue's report that is being handled, if clients get some of them.
     pub venue: Option<VenueWords<'a>>,
+    /// Counts the fields of requests that contracts drop.
+    pub dropped: &'a mut BTreeMap<(ContractOf, Tag), u64>,
     /// The client message being handled.
     pub message: Option<&'a Message<'a>>,
     pub listener: &'a mut OmsListener,
@@ -402,13 +404,16 @@ impl Sink for Out<'_> {
                 version: link.version,
                 contract: self.links.contracts.get(line).and_then(Option::as_ref),
                 whose: self.links.whose.get(line).map_or(&NO_TAGS, |it| it),
-                left_out: self.links.left_out.get(line).copied().unwrap_or_default(),
+                form: self.links.forms.get(line).copied().unwrap_or_default(),
                 converted: &self.links.converted,
                 names: NamingLine {
                     number: line,
                     missing: self.links.not_named.get(line).unwrap_or(&NONE_MISSING),
                 },
             };
+            if let Some(contract) = link.contract.filter(|_| !state.carried.is_empty()) {
+                count_dropped(state, &sent, contract, link.converted, self.dropped);
+            }
             lines::send(state, &sent, link, self.outbox);
             self.links.converted.clear();
         } else if !self.links.tmp.send(state, &sent, line) {

@@ -10,6 +10,7 @@ use fixwire_protocol::{Dictionary, Field, Message, Tag, tag};
 use crate::fix::carried::{SetField, everywhere, is_set_in, set_fields};
 use crate::values::fields::carried::{SentBecause, fault};
 use crate::values::fields::contract::Contract;
+use crate::values::fields::field_table::is_instruction;
 use crate::values::fields::tmp_fields::TmpFields;
 use crate::values::rules::{CreatedName, LineGroup, RiskRules, UserRule, is_pattern, matches};
 
@@ -230,7 +231,15 @@ impl Reach {
         lines.find_map(|to| {
             let (from, to) = (&client.dictionary, &to.dictionary);
             let mut sent_in = sent_in.iter();
-            sent_in.find_map(|msg_type| fault(message, msg_type, fields, why, from, to).err())
+            sent_in.find_map(|msg_type| {
+                // A line without the instruction would trade the order in another way, whatever the settings say.
+                let part = to.message(msg_type);
+                let lacks = part.is_some_and(|part| part.member(first).is_none());
+                match lacks && is_instruction(first) {
+                    true => Some(first),
+                    false => fault(message, msg_type, fields, why, from, to).err(),
+                }
+            })
         })
     }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Now, Outbox, SessionId};
+use fixwire_text::Diagnostic;
 
 use super::requests::names;
 use super::session::{OmsSession, SampleSession, SessionTemplate, samples, versions};
@@ -96,20 +97,30 @@ impl Oms {
     /// fault.
     #[must_use]
     pub fn version_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
-        let groups = rules.groups.iter().filter(|group| group.mass_status);
-        let lines = groups.flat_map(|group| group.lines.iter().map(|line| (&group.name, line)));
-        let lines = lines.filter_map(|(group, line)| {
-            let session = sessions.iter().find(|it| it.name == *line)?;
-            (session.version < Version::Fix43).then(|| {
-                format!(
-                    "line_group {group} has mass_status: {} of {line} has no OrderMassStatusRequest(AF), which FIX has from 4.3 on",
-                    session.version.name()
-                )
+        let lines = rules
+            .groups
+            .iter()
+            .flat_map(|group| group.lines.iter().map(move |line| (group, line)));
+        let lines = lines.flat_map(|(group, line)| {
+            let session = sessions.iter().find(|it| it.name == *line);
+            let is_before = move |version| session.is_some_and(|it| it.version < version);
+            let mass = (group.mass_status && is_before(Version::Fix43)).then_some((
+                "mass_status",
+                "OrderMassStatusRequest(AF), which FIX has from 4.3 on",
+            ));
+            let market = (group.market_status && is_before(Version::Fix42)).then_some((
+                "market_status",
+                "TradingSessionStatusRequest(g), which FIX has from 4.2 on",
+            ));
+            let missing = mass.into_iter().chain(market);
+            missing.map(move |(key, request)| {
+                let version = session.map_or("", |it| it.version.name());
+                let group = &group.name;
+                format!("line_group {group} has {key}: {version} of {line} has no {request}")
             })
         });
         let mut problems: Vec<String> = lines.collect();
         problems.extend(header_problems(rules, sessions));
-        problems.extend(names::name_problems(rules, sessions));
         problems
     }
 
@@ -123,6 +134,13 @@ impl Oms {
         let samples = samples(rules, templates, sessions);
         let samples = samples.into_iter().map(|it| it.session);
         sessions.iter().cloned().chain(samples).collect()
+    }
+
+    /// Checks that the dictionary of each line has the fields of the names at its venue, which the files `symbols` and
+    /// `accounts` of its line group list: one mistake for each field and line.
+    #[must_use]
+    pub fn name_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<Diagnostic> {
+        names::name_problems(rules, sessions)
     }
 
     pub(super) fn find_sessions(&mut self) {

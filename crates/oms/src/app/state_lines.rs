@@ -121,7 +121,7 @@ impl Oms {
             clients: _,     // Settings.
             contracts: _,   // Settings.
             whose: _,       // Settings.
-            left_out: _,    // Settings.
+            forms: _,       // Settings.
             converter: _,   // Settings.
             converted: _,   // Empty between messages.
             not_named: _,   // Settings.

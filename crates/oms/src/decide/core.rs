@@ -19,6 +19,7 @@ use crate::state::orders::venue_ids::VenueIds;
 use crate::state::orders::venue_names::NameOf;
 use crate::state::pools::{PoolNumber, Pools};
 use crate::state::proposal::Proposal;
+use crate::values::fields::MissingTerms;
 use crate::values::fields::carried::CarriedFields;
 use crate::values::fields::conversion::FieldConverter;
 use crate::values::ids::{InstrumentNo, SessionNo, Table};
@@ -188,6 +189,11 @@ pub struct Core {
     pub(crate) venue_ids: VenueIds,
     /// Checks the carried fields that lines of other FIX versions get converted.
     pub(crate) converter: FieldConverter,
+    /// The last order or request before the start, the last reload or the last rerun. The lines may meanwhile have other
+    /// dictionaries than those with which the fields of earlier requests were checked.
+    pub(crate) unchecked: Number,
+    /// By line: the fields of an order's terms that its dictionary does not have; empty if all lines have all of them.
+    pub(crate) missing_terms: Table<SessionNo, MissingTerms>,
     /// The lines that accept the carried fields of the request that is being handled; `None` if each line is asked.
     pub(crate) accepting: Option<AcceptingLines>,
     pub(crate) work: Work,
@@ -222,6 +228,8 @@ impl Core {
             prices: Prices::default(),
             venue_ids: VenueIds::default(),
             converter: FieldConverter::default(),
+            unchecked: 0,
+            missing_terms: Table::default(),
             accepting: None,
             work: Work::default(),
             copy_since: BTreeMap::new(),

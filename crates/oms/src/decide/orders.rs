@@ -217,6 +217,10 @@ impl Core {
             let group = self.lines.group_by(new.route, proposal.instrument);
             self.check_tmp(&proposal, group, QUOTE)?;
         }
+        if !self.missing_terms.is_empty() && !is_parent {
+            let group = self.lines.group_by(new.route, proposal.instrument);
+            self.check_terms(group, new.until, proposal.effect)?;
+        }
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
             parents::check_child(&self.state, &mut proposal, parent, new.until)?;
         }

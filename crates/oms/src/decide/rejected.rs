@@ -282,6 +282,7 @@ impl Core {
         }
         self.routed(at, order, terms.route, sink);
         self.carry(at, order, fields.get(), sink);
+        self.unchecked = order;
         let event = OrderEvent::Rejected(RejectedEvent::Rerun {
             order,
             reject,

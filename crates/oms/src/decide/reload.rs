@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_ledger::NestedEvents;
-use fixwire_protocol::OperatorCommand;
+use fixwire_protocol::{OperatorCommand, Tag};
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::settings::{KeptNames, kept_names};
@@ -19,10 +19,12 @@ use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
 use crate::state::orders::Order;
 use crate::state::reload::short;
 use crate::values::fields::carried::{CarriedField, CarriedFields, each_field};
+use crate::values::fields::contract::Contract;
+use crate::values::fields::conversion::{CarryingRequest, FieldConverter};
 use crate::values::fields::field_table::request_bit;
 use crate::values::fields::{RefusedField, check_taken, first_orders};
-use crate::values::ids::{InstrumentNo, Table};
-use crate::values::rules::RiskRules;
+use crate::values::ids::{InstrumentNo, SessionNo, Table};
+use crate::values::rules::{LineGroup, RiskRules};
 use crate::values::show::{Parts, counted};
 use crate::values::units::MOST;
 use crate::values::value::Text;
@@ -128,6 +130,60 @@ impl Plan {
         }
         text
     }
+}
+
+/// The contract of a session: of its line group, or of its user.
+pub(crate) fn contract_of<'a>(rules: &'a RiskRules, session: &str) -> &'a Contract {
+    const NONE: &Contract = &Contract::NONE;
+    let is_line = |group: &&LineGroup| group.lines.iter().any(|line| line == session);
+    let group = rules.groups.iter().find(is_line).map(|it| &it.contract);
+    let user = || rules.users.iter().find(|user| user.session == session);
+    group.or_else(|| Some(&user()?.contract)).unwrap_or(NONE)
+}
+
+/// The tag of the first field of an open order that its line, or before it is sent one of its lines, cannot get
+/// converted.
+pub(crate) fn refused_in_conversion(
+    state: &OmsState,
+    rules: &RiskRules,
+    converter: &mut FieldConverter,
+    order: &Order,
+) -> Option<Tag> {
+    let routed = state.routed.of(order.number);
+    let group = match routed.map(|line| state.sessions().name(line)) {
+        Some(line) => rules.groups.iter().find(|group| group.has_line(line)),
+        None => {
+            let symbol = state.instruments().name(order.instrument);
+            rules.group_of(symbol).and_then(|it| rules.groups.get(it))
+        }
+    };
+    let (lines, types): (Vec<SessionNo>, &[&[u8]]) = match order.line() {
+        Some(line) => (alloc::vec![line], &[b"D", b"G"]),
+        None => {
+            let group = group?;
+            let is_reached =
+                |it: &&LineGroup| group.name == it.name || group.helpers.contains(&it.name);
+            let reached = rules.groups.iter().filter(is_reached);
+            let lines = reached.flat_map(|it| &it.lines);
+            let find = |line: &String| state.sessions().find(line.as_bytes());
+            (lines.filter_map(find).collect(), &[b"D"])
+        }
+    };
+    lines.into_iter().find_map(|line| {
+        let mut refused = types.iter().map(|msg_type| {
+            let request = CarryingRequest {
+                client: order.session,
+                line,
+                msg_type,
+                side: order.side,
+                fields: state.carried.of(order.number),
+                by_oms: false,
+            };
+            converter.convert(&request).err()
+        });
+        let first = refused.next().flatten();
+        first.filter(|_| refused.all(|tag| tag.is_some()))
+    })
 }
 
 impl Core {
@@ -239,10 +295,24 @@ impl Core {
         let carrying = state.carried.fields.numbers().into_iter();
         let orders = carrying.filter_map(|number| state.orders().get(number));
         let open = orders.filter(|order| order.state.is_open());
-        let broken = open.filter(|order| refused(&self.rules, order).is_none());
-        let broken = broken.filter_map(|it| {
-            let (order, tag) = (it.number, refused(new, it)?);
-            Some(RefusedField { order, tag })
+        // A contract may also refuse what the conversion for a line of another FIX version makes of a field.
+        let mut before = self.converter.another();
+        let mut after = self.converter.another();
+        after.set_contracts(|session| {
+            let name = core::str::from_utf8(state.sessions().name(session));
+            contract_of(new, name.unwrap_or_default()).clone()
+        });
+        let refused_by = |rules: &RiskRules, converter: &mut FieldConverter, order: &Order| {
+            let first = refused(rules, order);
+            first.or_else(|| refused_in_conversion(state, rules, converter, order))
+        };
+        let broken = open.filter_map(|it| {
+            let tag = refused_by(new, &mut after, it)?;
+            let order = it.number;
+            match refused_by(&self.rules, &mut before, it) {
+                None => Some(RefusedField { order, tag }),
+                Some(_) => None,
+            }
         });
         broken.collect()
     }

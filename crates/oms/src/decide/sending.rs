@@ -13,14 +13,70 @@ use crate::values::fields::carried::{CarriedField, CarriedFields, each_field};
 use crate::values::fields::contract::{Contract, Passage};
 use crate::values::fields::conversion::CarryingRequest;
 use crate::values::fields::field_table::request_bit;
-use crate::values::fields::{LostField, QUOTE_MAX, SENT_MAX, check_taken};
+use crate::values::fields::{LostField, MissingTerms, QUOTE_MAX, SENT_MAX, check_taken};
 use crate::values::ids::SessionNo;
 use crate::values::marks::RequestMarks;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::{LineGroup, StatusRule};
-use crate::values::value::{End, Number, RequestKind};
+use crate::values::value::{Effect, End, Number, RequestKind};
 
 impl Core {
+    /// Checks that each line to which a new order may be sent has the fields of its terms. Without ExpireDate(432), an
+    /// order good till a date would stay open at the venue.
+    ///
+    /// # Errors
+    ///
+    /// The first field that a line does not have.
+    #[cold]
+    pub(crate) fn check_terms(
+        &self,
+        group: Option<usize>,
+        until: Option<u32>,
+        effect: Effect,
+    ) -> Result<(), Reason> {
+        let groups = &self.lines.groups;
+        let Some(group) = group.and_then(|group| groups.get(group)) else {
+            return Ok(());
+        };
+        let helpers = group.helpers.iter().filter_map(|it| groups.get(*it));
+        let mut lines = helpers.chain([group]).flat_map(|it| &it.lines);
+        lines.try_for_each(|line| {
+            let missing = self.missing_terms.get(*line);
+            let missing = missing.map_or(&[][..], |it| it.of_orders.as_slice());
+            let lost = MissingTerms::first(missing, until, effect);
+            lost.map_or(Ok(()), |tag| Err(Reason::not_carried(tag)))
+        })
+    }
+
+    /// Checks that a line has the fields of the terms of an order, in the order itself or in its replace.
+    ///
+    /// # Errors
+    ///
+    /// The first field that the line does not have.
+    #[inline]
+    fn check_terms_on(&self, number: Number, line: SessionNo) -> Result<(), Reason> {
+        match self.missing_terms.get(line) {
+            Some(missing) if *missing != MissingTerms::default() => {
+                self.check_missing(number, missing)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn check_missing(&self, number: Number, missing: &MissingTerms) -> Result<(), Reason> {
+        let orders = self.state.orders();
+        let (order, missing) = match (orders.get(number), orders.request(number)) {
+            (Some(order), _) => (order, &missing.of_orders),
+            (None, Some((request, order))) if request.kind == RequestKind::Replace => {
+                (order, &missing.of_replaces)
+            }
+            (None, _) => return Ok(()),
+        };
+        let lost = MissingTerms::first(missing, order.until, order.effect);
+        lost.map_or(Ok(()), |tag| Err(Reason::not_carried(tag)))
+    }
+
     /// Records the sequence numbers of a line that speaks TMP.
     pub(crate) fn set_link_numbers(
         &mut self,
@@ -86,7 +142,8 @@ impl Core {
                 return self.reject_unsent_for(at, number, Reason::of_field(lost), sink);
             }
         };
-        if let Err(reason) = self.check_names(number, line) {
+        let checked = self.check_names(number, line);
+        if let Err(reason) = checked.and_then(|()| self.check_terms_on(number, line)) {
             return self.reject_unsent_for(at, number, reason, sink);
         }
         if !self.pools.is_empty()
@@ -180,9 +237,6 @@ impl Core {
                 false => check_taken(group, user, bit, field.tag, field.value),
             }
         })?;
-        if !self.converter.is_between(order.session, line) {
-            return Ok(None);
-        }
         let request = CarryingRequest {
             client: order.session,
             line,
@@ -191,6 +245,12 @@ impl Core {
             fields: self.state.carried.of(number),
             by_oms: false,
         };
+        if !self.converter.is_between(order.session, line) {
+            if number <= self.unchecked {
+                self.converter.check(&request)?;
+            }
+            return Ok(None);
+        }
         let converted = self.converter.convert(&request)?;
         let parts = converted.iter().flat_map(|it| [it.header, it.body]);
         let mut fields = parts.flat_map(each_field);
@@ -294,6 +354,10 @@ impl Core {
                 return;
             }
         };
+        if let Err(reason) = self.check_terms_on(number, line) {
+            self.decline_for(at, number, reason, b"", sink);
+            return;
+        }
         self.mark(at, number, marks, sink);
         let event = OrderEvent::Request(RequestEvent::Sent { number, line });
         self.emit(at, &event, sink);

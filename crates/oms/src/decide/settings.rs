@@ -172,6 +172,7 @@ impl Core {
     /// instrument.
     pub(crate) fn index_rules(&mut self) -> Table<InstrumentNo, SymbolRoute> {
         self.taken_names = taken_names(&self.state, &self.rules);
+        self.unchecked = self.state.last;
         let (state, rules) = (&self.state, &self.rules);
         self.instruments = Table::of(None, state.instruments().len());
         for rule in &rules.instruments {

@@ -11,8 +11,8 @@ use crate::decide::venue::strays::undo_name;
 use crate::state::OmsState;
 use crate::state::event::{
     BreakEvent, ConditionEvent, CopyEvent, LifecycleEvent, LineEvent, OrderEvent, ParentEvent,
-    PoolEvent, QuoteEvent, RejectedEvent, ReloadEvent, RemadeEvent, SetupEvent, SpreadEvent,
-    StrayEvent, timed_event,
+    PoolEvent, QuoteEvent, RejectedEvent, ReloadEvent, RemadeEvent, RequestEvent, SetupEvent,
+    SpreadEvent, StrayEvent, timed_event,
 };
 use crate::state::orders::exec_ids::ExecIds;
 use crate::state::show::reason_text;
@@ -32,6 +32,8 @@ pub use recall::OrderRecall;
 #[derive(Debug)]
 pub struct History {
     order: Number,
+    /// Whether the number is that of a request for another order.
+    is_request: bool,
     /// Numbers of the order's requests.
     requests: Vec<Number>,
     /// The state of the OMS, used only to find names.
@@ -77,6 +79,7 @@ impl History {
         let open = known.filter(|known| known.state.is_open());
         Self {
             order,
+            is_request: state.orders().request(order).is_some(),
             requests: request.iter().map(|request| request.number).collect(),
             instrument: known.map(|known| known.instrument),
             client: known.map(|known| known.session),
@@ -117,7 +120,13 @@ impl History {
         {
             self.settling = order;
         }
-        let text = text?;
+        if let OrderEvent::Request(
+            RequestEvent::ReplaceTaken { request, .. } | RequestEvent::CancelTaken { request, .. },
+        ) = event
+        {
+            self.is_request |= request == self.order;
+        }
+        let text = text.filter(|_| !self.is_request)?;
         Some(HistoryStep {
             at,
             event: event.name(),

@@ -1,6 +1,7 @@
 //! Writes the fields that requests carry, as the contract of the line group requires.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Member;
@@ -10,8 +11,9 @@ use super::names::Named;
 use crate::state::OmsState;
 use crate::state::event::Outgoing;
 use crate::state::orders::Order;
+use crate::state::tag_counts::ContractOf;
 use crate::values::fields::carried::{CarriedFields, each_field};
-use crate::values::fields::contract::{Contract, Passage};
+use crate::values::fields::contract::{Contract, Passage, Treatment};
 use crate::values::fields::conversion::{CarryingRequest, FieldConverter};
 use crate::values::fields::field_table::WHOSE;
 use crate::values::ids::SessionNo;
@@ -23,6 +25,7 @@ const REQUESTS: [&[u8]; 3] = [b"D", b"G", b"F"];
 /// The contract of a line's group, for messages that are sent on the line.
 #[derive(Debug)]
 pub(crate) struct LineContract {
+    of: ContractOf,
     contract: Contract,
     sets: Vec<SetField>,
 }
@@ -76,8 +79,13 @@ pub(crate) fn is_set_in(field: &SetField, msg_type: &[u8]) -> bool {
 
 impl LineContract {
     /// The contract of a line; `None` if the contract names no field.
-    pub(crate) fn new(contract: &Contract, dictionary: &Dictionary) -> Option<Self> {
+    pub(crate) fn new(
+        of: ContractOf,
+        contract: &Contract,
+        dictionary: &Dictionary,
+    ) -> Option<Self> {
         (!contract.is_empty()).then(|| Self {
+            of,
             sets: set_fields(contract, dictionary),
             contract: contract.clone(),
         })
@@ -224,6 +232,40 @@ impl ConvertedFields {
     }
 }
 
+/// Counts the fields of the requests that an event sends and that the contract of the line's group leaves out. Fields that
+/// the contract dropped when the request came in are not carried, and were counted then. A request of the OMS itself only
+/// repeats fields.
+#[cold]
+pub(crate) fn count_dropped(
+    state: &OmsState,
+    sent: &Outgoing<'_>,
+    line: &LineContract,
+    converted: &ConvertedFields,
+    counts: &mut BTreeMap<(ContractOf, Tag), u64>,
+) {
+    let requests = match *sent {
+        Outgoing::Request(number) => {
+            let request = state.orders().request(number);
+            let is_ours = request.is_some_and(|(request, _)| {
+                request.kind == RequestKind::Cancel && request.id.bytes().is_empty()
+            });
+            [Some(number).filter(|_| !is_ours), None]
+        }
+        Outgoing::Quote(bid) => [Some(bid), Some(bid + 1)],
+        Outgoing::StrayCancel { .. }
+        | Outgoing::Status(_)
+        | Outgoing::Inquiry(_)
+        | Outgoing::MassStatus { .. } => [None, None],
+    };
+    for number in requests.into_iter().flatten() {
+        let CarriedFields { header, body, .. } = converted.of(state, number);
+        let fields = each_field(header).chain(each_field(body));
+        for field in fields.filter(|it| line.contract.of(it.tag) == Some(Treatment::Drop)) {
+            *counts.entry((line.of, field.tag)).or_default() += 1;
+        }
+    }
+}
+
 /// The fields that a message carries, with the contract and the names by which they are written.
 #[derive(Clone, Copy)]
 pub(crate) struct CarriedPart<'a> {
@@ -248,6 +290,17 @@ impl CarriedPart<'_> {
     #[cold]
     pub(crate) fn put_body(&self, out: &mut Body<'_>) {
         self.put(self.fields.body, false, out);
+    }
+
+    /// Whether the message gets a field with this tag, from its request or from the contract of the line's group.
+    #[cold]
+    pub(crate) fn writes(&self, tag: Tag) -> bool {
+        let CarriedFields { header, body, .. } = self.fields;
+        let mut all = each_field(header).chain(each_field(body));
+        let is_carried =
+            self.only.is_none_or(|only| only.contains(&tag)) && all.any(|it| it.tag == tag);
+        let mut sets = self.contract.iter().flat_map(|it| &it.sets);
+        is_carried || sets.any(|set| set.tag == tag && is_set_in(set, self.msg_type))
     }
 
     fn put(&self, fields: &[u8], is_header: bool, out: &mut Body<'_>) {

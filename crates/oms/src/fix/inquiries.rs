@@ -61,6 +61,7 @@ pub(crate) fn send(
     state: &OmsState,
     inquiry: &SentInquiry<'_>,
     line: SessionId,
+    has_group: bool,
     names: NamingLine<'_>,
     outbox: &mut Outbox,
 ) {
@@ -70,8 +71,11 @@ pub(crate) fn send(
         let _ = twice.finish();
     }
     let mut out = outbox.begin(line, b"R");
-    out.uint(tag::QUOTE_REQ_ID, inquiry.number)
-        .uint(tag::NO_RELATED_SYM, 1);
+    out.uint(tag::QUOTE_REQ_ID, inquiry.number);
+    // FIX 4.0 and 4.1 have the symbol without a group.
+    if has_group {
+        out.uint(tag::NO_RELATED_SYM, 1);
+    }
     let names = Named::of_instrument(state, inquiry.instrument, b"R", names);
     names.put_instrument(state, inquiry.instrument, &mut out);
     if let Some(side) = inquiry.side {

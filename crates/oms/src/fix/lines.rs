@@ -36,24 +36,43 @@ pub(crate) fn venue_id(order: Number, request: Number) -> Digits {
     }
 }
 
-/// The requests for orders, and the fields that the OMS writes into them only if the line's dictionary has them.
-const OPTIONAL: [(&[u8], &[Tag]); 3] = [
+/// CxlType(125), which only FIX 4.0 requires in an OrderCancelRequest(F): `F` cancels all that is open.
+const CXL_TYPE: Tag = 125;
+
+/// The requests to venues, and the fields that the OMS writes into them only if the line's dictionary has them.
+const OPTIONAL: [(&[u8], &[Tag]); 4] = [
     (b"D", &[tag::ACCOUNT, tag::HANDL_INST, tag::TRANSACT_TIME]),
-    (b"G", &[tag::ACCOUNT, tag::HANDL_INST, tag::TRANSACT_TIME]),
+    (
+        b"G",
+        &[
+            tag::ACCOUNT,
+            tag::HANDL_INST,
+            tag::TRANSACT_TIME,
+            tag::LOCATE_REQD,
+        ],
+    ),
     (
         b"F",
         &[tag::ACCOUNT, tag::SIDE, tag::TRANSACT_TIME, tag::ORDER_QTY],
     ),
+    (b"R", &[tag::NO_RELATED_SYM]),
 ];
 
-/// Which fields of [`OPTIONAL`] the dictionary of a line does not have: for each request the bits of their places.
+/// What the dictionary of a line makes of the OMS's own fields in requests.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct LeftOut([u8; OPTIONAL.len()]);
+pub(crate) struct RequestForm {
+    /// The fields of [`OPTIONAL`] that the dictionary does not have: for each request the bits of their places.
+    left_out: [u8; OPTIONAL.len()],
+    /// Whether a cancel must have a CxlType(125).
+    needs_cxl_type: bool,
+}
 
-impl LeftOut {
-    /// The fields that a dictionary does not have; none of a request that it does not have.
+impl RequestForm {
+    /// The form of requests with a dictionary; the usual form of a request that the dictionary does not have.
     pub(crate) fn of(dictionary: &Dictionary) -> Self {
-        Self(OPTIONAL.map(|(msg_type, tags)| {
+        let cancel = dictionary.message(b"F");
+        let cxl_type = cancel.and_then(|it| it.member(CXL_TYPE));
+        let left_out = OPTIONAL.map(|(msg_type, tags)| {
             let Some(message) = dictionary.message(msg_type) else {
                 return 0;
             };
@@ -62,12 +81,16 @@ impl LeftOut {
                 bit << at
             };
             tags.iter().enumerate().map(lacks).sum()
-        }))
+        });
+        Self {
+            left_out,
+            needs_cxl_type: cxl_type.is_some_and(|it| it.required),
+        }
     }
 
     /// The fields that a request does not have.
-    pub(crate) fn tags(self, msg_type: &str) -> impl Iterator<Item = Tag> {
-        let all = OPTIONAL.iter().zip(self.0);
+    pub(crate) fn left_out(self, msg_type: &str) -> impl Iterator<Item = Tag> {
+        let all = OPTIONAL.iter().zip(self.left_out);
         let its = all.filter(move |((of, _), _)| *of == msg_type.as_bytes());
         its.flat_map(|((_, tags), bits)| {
             let places = tags.iter().enumerate();
@@ -76,15 +99,16 @@ impl LeftOut {
         })
     }
 
+    /// Whether a request does not have a field.
     #[inline]
-    fn has(self, msg_type: &[u8], tag: Tag) -> bool {
+    fn leaves(self, msg_type: &[u8], tag: Tag) -> bool {
         // Most dictionaries have all of these fields.
         self != Self::default() && self.finds(msg_type, tag)
     }
 
     #[cold]
     fn finds(self, msg_type: &[u8], tag: Tag) -> bool {
-        let mut all = OPTIONAL.iter().zip(self.0);
+        let mut all = OPTIONAL.iter().zip(self.left_out);
         all.any(|((of, tags), bits)| {
             let place = tags.iter().position(|it| *it == tag);
             *of == msg_type && place.is_some_and(|at| (bits >> at) & 1 == 1)
@@ -102,8 +126,8 @@ pub(crate) struct VenueLine<'a> {
     /// Tags of the order's fields that the OMS's own requests repeat: first those of a cancel, then those of a status
     /// request.
     pub whose: &'a [Vec<Tag>; 2],
-    /// The fields that requests on the line do not have.
-    pub left_out: LeftOut,
+    /// What the line's dictionary makes of the OMS's own fields.
+    pub form: RequestForm,
     /// The carried fields that were converted for the line.
     pub converted: &'a ConvertedFields,
     /// The names that requests on the line have.
@@ -135,7 +159,8 @@ pub(crate) fn send(
             }
         }
         Outgoing::Inquiry(ref inquiry) => {
-            inquiries::send(state, inquiry, line.session, line.names, outbox)
+            let has_group = !line.form.leaves(b"R", tag::NO_RELATED_SYM);
+            inquiries::send(state, inquiry, line.session, has_group, line.names, outbox);
         }
         Outgoing::StrayCancel {
             order,
@@ -186,7 +211,7 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
         out.field(tag::CL_ORD_ID, id.bytes());
     }
     put_pool_number(state, order, &mut out);
-    let leaves = |tag| line.left_out.has(b"D", tag);
+    let leaves = |tag| line.form.leaves(b"D", tag);
     if !names.is_own_account() || !leaves(tag::ACCOUNT) {
         names.put_account(state, order.account, &mut out);
     }
@@ -285,7 +310,7 @@ fn change(
         venue_id(order.number, request.number).bytes(),
     );
     put_pool_number(state, order, &mut out);
-    let leaves = |tag| line.left_out.has(msg_type, tag);
+    let leaves = |tag| line.form.leaves(msg_type, tag);
     if !names.is_own_account() || !leaves(tag::ACCOUNT) {
         names.put_account(state, order.account, &mut out);
     }
@@ -310,10 +335,20 @@ fn change(
         }
         put_validity(order, &mut out);
         if !state.locates.is_empty() {
-            put_locate(state.locates.of(order.number), &mut out);
+            let mut locate = state.locates.of(order.number);
+            if leaves(tag::LOCATE_REQD) {
+                locate.reqd = 0;
+            }
+            put_locate(locate, &mut out);
         }
     } else if !leaves(tag::ORDER_QTY) {
         out.quantity(tag::ORDER_QTY, order.quantity, parts);
+    }
+    if line.form.needs_cxl_type
+        && !is_replace
+        && !carried.as_ref().is_some_and(|it| it.writes(CXL_TYPE))
+    {
+        out.char(CXL_TYPE, b'F');
     }
     if !state.spreads.is_empty() {
         put_security_type(state, order, line.version, &mut out);

@@ -125,7 +125,7 @@ impl TableRule for LineGroup {
                 let pool = reader.number_pool(value);
                 pool.map(|it| group.number_pool = Some(it))
             }), "", Applied;
-        /// `true`: the OMS asks for the [state of trading](#markets) at each logon of a line
+        /// `true`: the OMS asks for the [state of trading](#markets) at each logon of a line, over FIX from 4.2 on
         market_status: Flag(market_status), "", Applied;
         /// the tables `[[line_group.error]]` after this group: what the OMS does after the venue's
         /// [rejects](#rejects-of-venues)

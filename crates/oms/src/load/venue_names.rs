@@ -11,7 +11,7 @@ use super::Reader;
 use super::oms::CsvText;
 use super::table::{self, Row};
 use crate::state::orders::venue_names::{NAME_MAX, is_same_instrument, value_of};
-use crate::values::rules::{VenueNameFile, VenueNameRule};
+use crate::values::rules::{NamePlaces, VenueNameFile, VenueNameRule};
 use crate::values::value::Text;
 
 const SYMBOL_COLUMNS: [&str; 4] = [
@@ -89,6 +89,10 @@ fn read(
     }
     Ok(VenueNameFile {
         file: file.into(),
+        places: NamePlaces {
+            at: value.at,
+            lines: rows.iter().map(|row| row.line).collect(),
+        },
         rows: rows.into_iter().map(|row| row.rule).collect(),
     })
 }

@@ -78,6 +78,10 @@ fn everything_that_happens_to_an_order_is_told() {
     ];
     assert_eq!(told(&world, other), told_of_other);
     assert_eq!(told(&world, 99), [""; 0]);
+    // The number of a replace or cancel is no order.
+    for request in [replace, cancel] {
+        assert_eq!(told(&world, request), [""; 0]);
+    }
 }
 
 #[test]

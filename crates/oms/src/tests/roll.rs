@@ -79,7 +79,7 @@ fn a_roll_by_hand_refuses_live_orders_of_the_day() {
     let trading = |world: &World| {
         let status = crate::desk::query::answer(&world.core, b"status").unwrap();
         let values = status.lines().nth(1).unwrap();
-        values.split('\t').nth(8).unwrap().to_owned()
+        String::from(values.split('\t').nth(8).unwrap())
     };
     assert_eq!(trading(&world), "active");
     world.says("ann", "roll day=2026-11-23 cancel").unwrap();

@@ -149,18 +149,23 @@ pub(crate) fn text(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Fields that a request carries as text, separated by `|`. A `|` or a control character in a value is written as a
-/// code: `355=a\\x7cb`.
+/// Fields that a request carries as text, separated by `|`. A `|`, a `\`, a control character or a byte that is not UTF-8
+/// is written as a code: `355=a\x7cb`, `58=\xe9t\xe9`.
 pub(crate) fn carried(parts: &[&[u8]]) -> String {
     let mut shown = String::new();
     for field in parts.iter().flat_map(|part| each_field(part)) {
         let sign = if shown.is_empty() { "" } else { "|" };
         let _ = write!(shown, "{sign}{}=", field.tag);
-        for char in String::from_utf8_lossy(field.value).chars() {
-            let _ = match char {
-                '|' | '\\' | '\0'..' ' | '\x7f' => write!(shown, "\\x{:02x}", u32::from(char)),
-                char => write!(shown, "{char}"),
-            };
+        for chunk in field.value.utf8_chunks() {
+            for char in chunk.valid().chars() {
+                let _ = match char {
+                    '|' | '\\' | '\0'..' ' | '\x7f' => write!(shown, "\\x{:02x}", u32::from(char)),
+                    char => write!(shown, "{char}"),
+                };
+            }
+            for byte in chunk.invalid() {
+                let _ = write!(shown, "\\x{byte:02x}");
+            }
         }
     }
     shown
@@ -186,6 +191,16 @@ mod tests {
             let both = alloc::format!("{number}-{}", u64::MAX);
             assert_eq!(two_numbers(number, u64::MAX).bytes(), both.as_bytes());
         }
+    }
+
+    #[test]
+    fn fields_keep_each_byte() {
+        let fields = "354=3\x01355=a|\\\x0158=\u{53f0}\u{e9}\x01".as_bytes();
+        let latin = b"58=\xe9t\xe9\x01355=\xa5x\xbfn\x01";
+        assert_eq!(
+            carried(&[fields, latin]),
+            "354=3|355=a\\x7c\\x5c|58=\u{53f0}\u{e9}|58=\\xe9t\\xe9|355=\\xa5x\\xbfn"
+        );
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use fixwire_dictionary::DocumentLimits;
+use fixwire_dictionary::delta::{self, Delta};
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::session::{BeginString, Config, Role};
 use fixwire_engine::protocol::{
@@ -67,6 +69,7 @@ impl Said {
 
 pub struct Desk {
     setup: Setup,
+    own_dictionaries: OwnDictionaries,
     oms: Oms,
     templates: Vec<SessionTemplate>,
     /// The created sessions, by their names in the engine, in the order in which it restores them.
@@ -117,7 +120,15 @@ pub fn conversions(versions: &[Version]) -> BuiltInConversions {
     made.clone()
 }
 
-fn oms(setup: &Setup, templates: &[SessionTemplate], events: &Events) -> Oms {
+/// Dictionaries that sessions have instead of the built-in ones, by session.
+type OwnDictionaries = Vec<(usize, Arc<Dictionary>)>;
+
+fn oms(
+    setup: &Setup,
+    templates: &[SessionTemplate],
+    own: &OwnDictionaries,
+    events: &Events,
+) -> Oms {
     let mut open = |wanted: &str| {
         let file = setup.files.iter().find(|(name, _)| *name == wanted);
         file.map(|(_, text)| text.clone())
@@ -127,10 +138,14 @@ fn oms(setup: &Setup, templates: &[SessionTemplate], events: &Events) -> Oms {
     let created: Vec<CreatedName> = templates.iter().map(|it| it.user.clone()).collect();
     let rules = load_with(&setup.settings, &names, &created, &mut open);
     let rules = rules.unwrap_or_else(|why| panic!("{why:?}"));
-    let sessions = setup.sessions.iter().map(|(name, version)| OmsSession {
+    let sessions = setup.sessions.iter().enumerate();
+    let sessions = sessions.map(|(at, (name, version))| OmsSession {
         name: (*name).to_owned(),
         version: *version,
-        dictionary: dictionary(*version),
+        dictionary: match own.iter().find(|(of, _)| *of == at) {
+            Some((_, own)) => Arc::clone(own),
+            None => dictionary(*version),
+        },
         ids: Vec::new(),
     });
     crate::canaries::plant();
@@ -156,7 +171,8 @@ impl Desk {
         let kept = Kept::default();
         let events = Events::default();
         let mut desk = Self {
-            oms: oms(setup, &templates, &events),
+            oms: oms(setup, &templates, &Vec::new(), &events),
+            own_dictionaries: Vec::new(),
             templates,
             created: Vec::new(),
             events,
@@ -181,6 +197,15 @@ impl Desk {
     /// A session has another version and its dictionary, from the next restart on.
     pub fn set_version(&mut self, session: usize, version: Version) {
         self.setup.sessions[session].1 = version;
+    }
+
+    /// A session has the built-in dictionary of its version with these changes, from the next restart on.
+    pub fn set_dictionary(&mut self, session: usize, delta: &str) {
+        let delta = Delta::read("venue.delta", delta, DocumentLimits::default()).unwrap();
+        let base = dictionary(self.setup.sessions[session].1);
+        let changed = delta::apply(&base, &[delta]).unwrap();
+        self.own_dictionaries.retain(|(of, _)| *of != session);
+        self.own_dictionaries.push((session, Arc::new(changed)));
     }
 
     /// Changes the settings, from the next restart on.
@@ -477,7 +502,12 @@ impl Desk {
     /// The files change, and an operator reloads them; what the OMS answers.
     pub fn reload(&mut self, old: &str, new: &str) -> String {
         self.set(old, new);
-        let rules = oms(&self.setup, &self.templates, &self.events);
+        let rules = oms(
+            &self.setup,
+            &self.templates,
+            &self.own_dictionaries,
+            &self.events,
+        );
         let slot = Slot::default();
         let settings = NewSettings {
             rules: rules.rules().clone(),
@@ -495,7 +525,12 @@ impl Desk {
         let mut written = Vec::new();
         self.state()
             .write(&mut |bytes| written.extend_from_slice(bytes));
-        self.oms = oms(&self.setup, &self.templates, &self.events);
+        self.oms = oms(
+            &self.setup,
+            &self.templates,
+            &self.own_dictionaries,
+            &self.events,
+        );
         let archive = MemoryArchive::new(Arc::clone(&self.kept));
         self.oms.set_archive(Box::new(archive));
         if from_checkpoint {

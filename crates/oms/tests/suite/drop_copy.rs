@@ -420,6 +420,36 @@ fn an_order_placed_elsewhere_counts_and_is_reported_by_account() {
 }
 
 #[test]
+fn fields_of_reports_of_orders_placed_elsewhere_are_counted() {
+    let mut office = Office::new();
+    office.elsewhere("N1", "150=0|39=0|14=0|151=50|");
+    let counts = |office: &Office| {
+        let status = office.desk.query("status");
+        let row = status.lines().nth(1).unwrap_or_default();
+        row.split('\t').nth_back(2).map(str::to_owned)
+    };
+    assert_eq!(counts(&office).as_deref(), Some(""));
+    let words = "30=XLON|47=A|5001=x|";
+    let fill = format!("150=F|39=1|32=20|31=102|14=20|151=30|{words}");
+    let said = office.elsewhere("E1", &fill);
+    assert!(
+        !said.is_empty() && said.iter().all(|it| it.get(30).is_none()),
+        "{said:?}"
+    );
+    assert_eq!(counts(&office).as_deref(), Some("30: 1, 47: 1, 5001: 1"));
+    // It is reported once.
+    office.elsewhere("E1", &fill);
+    assert_eq!(counts(&office).as_deref(), Some("30: 1, 47: 1, 5001: 1"));
+    // The copy of a report of the line has no report of its own.
+    let order = office.order("A1");
+    office.fill(LINE, order, "F1", (10, "100"));
+    let body =
+        format!("37=V{order}|11={order}|17=F1|150=F|39=1|55=XYZ|54=1|38=100|32=10|31=100|{words}");
+    office.says(VENUE_COPY, "8", &body);
+    assert_eq!(counts(&office).as_deref(), Some("30: 1, 47: 1, 5001: 1"));
+}
+
+#[test]
 fn a_day_order_placed_elsewhere_expires_with_its_day() {
     let mut office = Office::new();
     office.elsewhere("N1", "150=0|39=0|14=0|151=50|");

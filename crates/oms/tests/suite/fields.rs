@@ -11,6 +11,7 @@ use crate::desk::{Desk, Input, Said, Setup};
 
 mod carried;
 mod conversion;
+mod lacking;
 mod quotes;
 mod replaces;
 mod reports;
@@ -18,6 +19,7 @@ mod resent;
 mod settings;
 mod shown;
 mod starts;
+mod terms;
 mod venue;
 
 const CLIENT: usize = 0;

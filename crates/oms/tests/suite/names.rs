@@ -159,7 +159,13 @@ fn mistakes_with(names: &str, version: Version, files: &[(&str, &str)]) -> Vec<S
                 dictionary: dictionary(*version),
                 ids: Vec::new(),
             });
-            Oms::version_problems(&rules, &sessions.collect::<Vec<_>>())
+            let found = Oms::name_problems(&rules, &sessions.collect::<Vec<_>>());
+            let offset = |name: &str| setup.settings.find(&format!("{name:?}"));
+            for it in &found {
+                let file = it.file.as_ref().map(|(file, _)| file.as_str());
+                assert_eq!(Some(it.at), file.and_then(offset), "the name of the file");
+            }
+            found.iter().map(ToString::to_string).collect()
         }
         Err(errors) => errors.iter().map(ToString::to_string).collect(),
     }

@@ -248,15 +248,25 @@ fn only_versions_with_the_request_may_have_it_in_their_settings() {
         (Version::Fix44, MASS, false),
         (Version::Fix50, MASS, false),
     ] {
-        let rules = rules(group).unwrap();
-        let session = |name: &str, version| OmsSession {
-            name: name.into(),
-            version,
-            dictionary: dictionary(version),
-            ids: Vec::new(),
+        let problems_of = |rules: &fixwire_oms::rules::RiskRules| {
+            let session = |name: &str, version| OmsSession {
+                name: name.into(),
+                version,
+                dictionary: dictionary(version),
+                ids: Vec::new(),
+            };
+            let sessions = [session("C", Version::Fix42), session("V", version)];
+            Oms::version_problems(rules, &sessions)
         };
-        let sessions = [session("C", Version::Fix42), session("V", version)];
-        let problems = Oms::version_problems(&rules, &sessions);
+        let market = problems_of(&rules("market_status = true").unwrap());
+        assert_eq!(
+            market.len(),
+            usize::from(version < Version::Fix42),
+            "{market:?}"
+        );
+        let what = "has no TradingSessionStatusRequest(g), which FIX has from 4.2 on";
+        assert!(market.iter().all(|it| it.ends_with(what)), "{market:?}");
+        let problems = problems_of(&rules(group).unwrap());
         assert_eq!(problems.len(), usize::from(is_wrong), "{problems:?}");
         assert!(
             problems

@@ -130,6 +130,33 @@ fn a_reload_names_the_open_orders_whose_fields_it_refuses() {
 }
 
 #[test]
+fn a_reload_names_the_open_orders_whose_converted_fields_it_refuses() {
+    let mut floor = Floor::new(Durability::Process, BeginString::Fix42, BeginString::Fix44);
+    for (id, fields) in [("A1", "109=F|"), ("A2", ""), ("A3", "47=A|58=t|")] {
+        let body = format!("11={id}|21=1|54=1|40=2|60=20261122-08:00:00|55=XYZ|38=100|44=100|");
+        floor.send("D", &format!("{body}{fields}"));
+    }
+    floor.edit(|files| {
+        replace(
+            &mut files.settings,
+            "[[line_group]]\n",
+            "[[line_group]]\nrefuse = [453, 528]\n",
+        )
+    });
+    let names = "; 2 open orders with fields that the contracts refuse from then on, 1 (tag 109), 3 (tag 47): ";
+    let said = floor.check_reload().unwrap();
+    assert!(
+        said.starts_with(&format!("nothing is applied{names}")),
+        "{said}"
+    );
+    let said = floor.reload().unwrap();
+    assert!(said.starts_with(&format!("reloaded{names}")), "{said}");
+    floor.edit(|files| replace(&mut files.limits, "firm,RC6,1000", "firm,RC6,50"));
+    assert!(floor.reload().unwrap().starts_with("reloaded: 1 change"));
+    is_kept(&mut floor);
+}
+
+#[test]
 fn exec_ids_of_the_venue_are_passed_on_from_a_reload_on() {
     let mut floor = floor();
     floor.edit(|files| {

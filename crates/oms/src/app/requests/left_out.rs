@@ -6,10 +6,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::{FieldDef, Member};
-use fixwire_protocol::{Decoder, Dictionary, SOH, Tag};
+use fixwire_protocol::{Decoder, Dictionary, SOH, Tag, tag};
 
 use crate::app::session::OmsSession;
-use crate::fix::lines::LeftOut;
+use crate::fix::lines::RequestForm;
 use crate::values::fields::carried::{allows, group_len};
 use crate::values::fields::conversion::{ConvertingSession, FieldConverter, VersionChange};
 use crate::values::fields::field_table::{goes_to_client, report_bit};
@@ -63,10 +63,10 @@ pub(in crate::app) fn left_out_fields(
             .groups
             .iter()
             .any(|it| it.lines.contains(&session.name));
-        let left = LeftOut::of(&session.dictionary);
-        for msg_type in ["D", "G", "F"].into_iter().filter(|_| is_line) {
+        let form = RequestForm::of(&session.dictionary);
+        for msg_type in ["D", "G", "F", "R"].into_iter().filter(|_| is_line) {
             let of = LeftOutOf::Requests(msg_type);
-            add(session, of, left.tags(msg_type).collect(), &mut all);
+            add(session, of, form.left_out(msg_type).collect(), &mut all);
         }
     }
     let mut converter = converter(sessions);
@@ -167,14 +167,13 @@ fn without(
     let passed =
         members.filter(|it| goes_to_client(it.tag, report_bit(b"8")) || carried.has(it.tag));
     let lost = passed.filter(|member| {
-        let values = from.field(member.tag).map_or(&[][..], |def| &def.values);
-        let count = values.len().clamp(1, TRIED);
+        let count = count_values(from, member).clamp(1, TRIED);
         // A data field is tried with its length.
         let is_data = from.field(member.tag).is_some_and(|def| def.kind.is_data());
         !is_data
             && !(0..count).any(|place| {
-                let sample = sample(from, member, place);
-                is_got(&sample, member.tag, &carried, (line, receiver), converter)
+                let mut samples = samples(from, member, place).into_iter();
+                samples.any(|it| is_got(&it, member.tag, &carried, (line, receiver), converter))
             })
     });
     lost.map(|member| member.tag).collect()
@@ -211,7 +210,13 @@ fn is_got(
     let Some(mut conversion) = conversion.filter(|_| !carried.has(tag)) else {
         return false;
     };
-    let mut is_made = false;
+    let (mut is_made, mut is_lost) = (false, false);
+    let needs = needed_by(tag);
+    if let Some(needed) = needs {
+        let mut field = Vec::new();
+        put(needed, "1", &mut field);
+        conversion.add(needed, &field);
+    }
     conversion.add(tag, sample);
     conversion.finish(
         b'1',
@@ -220,17 +225,55 @@ fn is_got(
             is_made = true;
             true
         },
-        |_| {},
+        |left| is_lost |= left == tag,
     );
-    is_made
+    is_made && !(is_lost && needs.is_some())
+}
+
+/// The field without which no table converts a field.
+fn needed_by(tag: Tag) -> Option<Tag> {
+    match tag {
+        tag::CLEARING_ACCOUNT => Some(tag::CLEARING_FIRM),
+        _ => None,
+    }
+}
+
+/// The largest number of values that the dictionary lists for a field or for a field of its group.
+fn count_values(dictionary: &Dictionary, member: &Member) -> usize {
+    let own = dictionary.field(member.tag).map_or(0, |it| it.values.len());
+    let members = member.group.iter().flat_map(|group| group.members());
+    let counts = members.map(|member| count_values(dictionary, member));
+    counts.fold(own, usize::max)
 }
 
 /// A field with its group, each field with a value that its dictionary allows: the field of this place has the value of
-/// this place in its list.
-fn sample(dictionary: &Dictionary, member: &Member, place: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    put_sample(dictionary, member, place, &mut bytes);
-    bytes
+/// this place in its list. A group is tried with all its fields, and with the few that a table may convert.
+fn samples(dictionary: &Dictionary, member: &Member, place: usize) -> Vec<Vec<u8>> {
+    let mut whole = Vec::new();
+    put_sample(dictionary, member, place, &mut whole);
+    let mut all = alloc::vec![whole];
+    if let Some(group) = &member.group {
+        let mut short = Vec::new();
+        put(member.tag, "1", &mut short);
+        let listed = |it: &&Member| {
+            let def = dictionary.field(it.tag);
+            it.tag == group.delimiter() || def.is_some_and(|it| !it.values.is_empty())
+        };
+        for member in group
+            .members()
+            .iter()
+            .filter(|it| it.group.is_none())
+            .filter(listed)
+        {
+            match member.tag {
+                // Tables convert parties of the source Proprietary.
+                tag::PARTY_ID_SOURCE => put(member.tag, "D", &mut short),
+                _ => put_sample(dictionary, member, place, &mut short),
+            }
+        }
+        all.push(short);
+    }
+    all
 }
 
 fn put_sample(dictionary: &Dictionary, member: &Member, place: usize, to: &mut Vec<u8>) {

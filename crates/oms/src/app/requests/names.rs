@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Message, Tag, tag};
+use fixwire_text::Diagnostic;
 
 use crate::app::{Oms, OmsSession};
 use crate::decide::venue::VenueId;
@@ -210,33 +211,36 @@ pub(in crate::app) fn find_names(oms: &mut Oms) {
     (oms.links.venue_names, oms.links.not_named) = (index.collect(), not_named);
 }
 
-/// One sentence for each field of a name at a venue that NewOrderSingle(D) of a line cannot have.
-pub(in crate::app) fn name_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
+/// One mistake for each field of a name at a venue that NewOrderSingle(D) of a line cannot have.
+pub(in crate::app) fn name_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for group in &rules.groups {
         let lines = sessions.iter().filter(|it| group.lines.contains(&it.name));
-        for (session, (key, file)) in lines.flat_map(|line| {
-            let files = [("symbols", &group.symbols), ("accounts", &group.accounts)];
-            files.map(|file| (line, file))
-        }) {
-            for row in &file.rows {
+        for (session, file) in
+            lines.flat_map(|line| [&group.symbols, &group.accounts].map(|file| (line, file)))
+        {
+            for (row, at) in file.rows.iter().zip(&file.places.lines) {
                 for field in each_field(&row.fields) {
                     let dictionary = &session.dictionary;
                     let def = dictionary.field(field.tag);
                     let why = match def.filter(|_| has_field(dictionary, b"D", field.tag)) {
-                        None => "which its NewOrderSingle(D) does not have",
-                        Some(def) if !allows(def, field.value) => "a value that it does not have",
+                        None => "which",
+                        Some(def) if !allows(def, field.value) => "a value that",
                         Some(_) => continue,
                     };
-                    problems.push(format!(
-                        "line_group {} has {key} = {:?}: {} has {}={}, {why}; line {}",
-                        group.name,
-                        file.file,
+                    let what = format!(
+                        "{} has {}={}, {why} NewOrderSingle(D) of line {} does not have",
                         row.name,
                         field.tag,
                         String::from_utf8_lossy(field.value),
                         session.name,
-                    ));
+                    );
+                    let hint =
+                        "leave the cell empty, or name a dictionary with the field and the value";
+                    problems.push(Diagnostic {
+                        at: file.places.at,
+                        ..Diagnostic::in_file(&file.file, *at, what, hint)
+                    });
                 }
             }
         }

@@ -62,6 +62,42 @@ pub(in crate::app) fn undefined_tags(
     found
 }
 
+/// A sentence for each line whose dictionary lacks standard fields that `carry`, `map` or `set` sends to the line: the venue
+/// may ignore them.
+pub(in crate::app) fn unknown_at_lines(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
+    let mut found = Vec::new();
+    for group in &rules.groups {
+        let users = rules.users.iter();
+        let users = users.map(|it| (format!("[[user]] {}", it.session), &it.contract));
+        let own = (format!("[[line_group]] {}", group.name), &group.contract);
+        let contracts: Vec<(String, &Contract)> = users.chain([own]).collect();
+        for line in sessions.iter().filter(|it| group.lines.contains(&it.name)) {
+            let lacks = |tag: &Tag| {
+                let types: [&[u8]; 3] = [b"D", b"G", b"F"];
+                *tag < FIRST && !types.iter().any(|of| has(line, of, *tag))
+            };
+            for (whose, contract) in &contracts {
+                for key in [ContractKey::Carry, ContractKey::Map, ContractKey::Set] {
+                    let tags: Vec<String> = contract
+                        .tags(key)
+                        .filter(lacks)
+                        .map(|it| it.to_string())
+                        .collect();
+                    if !tags.is_empty() {
+                        found.push(format!(
+                            "{} of {whose} names {}, which no request of the dictionary of {} has: the venue may ignore the field",
+                            key.name(),
+                            tags.join(", "),
+                            line.name
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
 /// A tag, the type of the message that has it, and the setting that names it.
 type Named = (Tag, &'static [u8], String);
 

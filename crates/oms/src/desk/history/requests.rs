@@ -132,12 +132,12 @@ impl History {
                 kept,
             } => {
                 let (fields, kept) = (carried(&[header, body]), carried(&[kept]));
-                let keeps = if kept.is_empty() {
-                    ""
-                } else {
-                    "; its order keeps "
-                };
-                format!("{} carries {fields}{keeps}{kept}", self.what(number)?)
+                let what = self.what(number)?;
+                match (fields.is_empty(), kept.is_empty()) {
+                    (_, true) => format!("{what} carries {fields}"),
+                    (true, false) => format!("{what} carries no fields; its order keeps {kept}"),
+                    (false, false) => format!("{what} carries {fields}; its order keeps {kept}"),
+                }
             }
             RequestEvent::Marked { number, mut marks } => {
                 let marks = RequestMarks::take(&mut marks)?;

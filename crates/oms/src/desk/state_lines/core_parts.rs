@@ -20,11 +20,13 @@ impl Core {
         let Self {
             state,
             rules,
-            instruments: _, // Settings.
-            converter: _,   // Settings.
-            accepting: _,   // For the time of one input.
-            taken_names: _, // Settings and names of the state.
-            users: _,       // Settings.
+            instruments: _,   // Settings.
+            converter: _,     // Settings.
+            accepting: _,     // For the time of one input.
+            taken_names: _,   // Settings and names of the state.
+            unchecked: _,     // Only says which fields are checked a second time.
+            missing_terms: _, // Settings.
+            users: _,         // Settings.
             lines,
             restrictions: _, // Settings.
             own: _,          // Derived from the orders.

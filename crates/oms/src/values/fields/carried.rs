@@ -236,9 +236,18 @@ pub(crate) struct Gathered {
     header: Vec<u8>,
     body: Vec<u8>,
     kept: Vec<u8>,
-    /// The tags of gathered fields that are not members of groups. If the fields were gathered without a closer look,
-    /// only the first one.
-    tags: Vec<Tag>,
+    /// The gathered fields that are not members of groups. If the fields were gathered without a closer look, only the
+    /// first one.
+    units: Vec<GatheredUnit>,
+}
+
+/// A gathered field, with its group.
+#[derive(Clone, Copy, Debug)]
+struct GatheredUnit {
+    tag: Tag,
+    is_header: bool,
+    /// Number of bytes.
+    len: usize,
 }
 
 impl Gathered {
@@ -246,7 +255,7 @@ impl Gathered {
         self.header.clear();
         self.body.clear();
         self.kept.clear();
-        self.tags.clear();
+        self.units.clear();
     }
 
     pub(crate) fn fields(&self) -> CarriedFields<'_> {
@@ -258,7 +267,7 @@ impl Gathered {
     }
 
     pub(crate) fn has(&self, tag: Tag) -> bool {
-        self.tags.contains(&tag)
+        self.units.iter().any(|unit| unit.tag == tag)
     }
 
     /// Adds a field that the order keeps and that its replace does not have.
@@ -266,8 +275,24 @@ impl Gathered {
         self.kept.extend_from_slice(field);
     }
 
+    /// Takes a gathered field of the body away from the request, so that the order keeps it; returns false if no such
+    /// field is gathered.
+    #[cold]
+    pub(crate) fn keep_instead(&mut self, tag: Tag) -> bool {
+        let is_it = |unit: &GatheredUnit| unit.tag == tag && !unit.is_header;
+        let Some(place) = self.units.iter().position(is_it) else {
+            return false;
+        };
+        let before = self.units[..place].iter().filter(|unit| !unit.is_header);
+        let start: usize = before.map(|unit| unit.len).sum();
+        let unit = self.units.remove(place);
+        let bytes = self.body.drain(start..start + unit.len);
+        self.kept.extend(bytes);
+        true
+    }
+
     pub(crate) fn first_tag(&self) -> Option<Tag> {
-        self.tags.first().copied()
+        self.units.first().map(|unit| unit.tag)
     }
 
     /// Adds whole fields of the header, whose tags nobody asks for.
@@ -285,7 +310,12 @@ impl Gathered {
     /// Sets the first of the added fields.
     #[inline]
     pub(crate) fn begins_with(&mut self, first: Option<Tag>) {
-        self.tags.extend(first);
+        let unit = |tag| GatheredUnit {
+            tag,
+            is_header: false,
+            len: 0,
+        };
+        self.units.extend(first.map(unit));
     }
 
     /// Adds a field, or a NumInGroup field with its group; returns false when it was added before.
@@ -298,10 +328,17 @@ impl Gathered {
         if self.has(tag) {
             return false;
         }
-        self.tags.push(tag);
-        write(match is_header {
+        let to = match is_header {
             true => &mut self.header,
             false => &mut self.body,
+        };
+        let before = to.len();
+        write(to);
+        let len = to.len() - before;
+        self.units.push(GatheredUnit {
+            tag,
+            is_header,
+            len,
         });
         true
     }

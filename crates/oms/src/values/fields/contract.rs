@@ -146,6 +146,9 @@ struct Entry {
 pub struct Contract(Vec<Entry>);
 
 impl Contract {
+    /// A contract that names no field.
+    pub(crate) const NONE: Self = Self(Vec::new());
+
     /// Whether the contract names no field.
     #[must_use]
     #[inline]

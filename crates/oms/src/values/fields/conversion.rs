@@ -14,7 +14,7 @@ use fixwire_transform::convert::{BuiltInConversions, Conversion, Losses};
 
 use super::carried::{CarriedFields, SentBecause, allows, each_field, fault, group_len};
 use super::contract::{Contract, Passage, Treatment};
-use super::field_table::{request_bit, request_treatment};
+use super::field_table::{is_instruction, request_bit, request_treatment};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::value::Side;
 
@@ -250,9 +250,34 @@ impl FieldConverter {
         &mut self,
         request: &CarryingRequest<'_>,
     ) -> Result<Option<CarriedFields<'_>>, Tag> {
-        if !self.is_between(request.client, request.line) {
-            return Ok(None);
+        match self.is_between(request.client, request.line) {
+            true => self.fit(request),
+            false => Ok(None),
         }
+    }
+
+    /// Checks that a line gets the fields of a request, also a line of the client's FIX version: its dictionary may have
+    /// changed since the request came in.
+    ///
+    /// # Errors
+    ///
+    /// The tag of a field that the line cannot get, neither unchanged nor converted.
+    #[cold]
+    pub(crate) fn check(&mut self, request: &CarryingRequest<'_>) -> Result<(), Tag> {
+        self.fit(request).map(|_| ())
+    }
+
+    /// Gives the sessions other contracts.
+    pub(crate) fn set_contracts(&mut self, contract_of: impl Fn(SessionNo) -> Contract) {
+        let numbers: Vec<SessionNo> = self.sessions.numbered().map(|(it, _)| it).collect();
+        for number in numbers {
+            if let Some(session) = &mut self.sessions[number] {
+                session.contract = contract_of(number);
+            }
+        }
+    }
+
+    fn fit(&mut self, request: &CarryingRequest<'_>) -> Result<Option<CarriedFields<'_>>, Tag> {
         let Self {
             sessions,
             has_versions: _,
@@ -291,8 +316,18 @@ impl FieldConverter {
                     Err(tag) => return Err(tag),
                 };
                 let unit = &fields[at..at + len];
+                let of_line = line.dictionary.message(msg_type);
+                let lacks = of_line.is_some_and(|it| it.member(first.tag).is_none());
+                if lacks && is_instruction(first.tag) {
+                    return Err(first.tag);
+                }
+                let names_member = unit.iter().any(|field| is_named(field.tag));
                 let is_alike = || {
-                    let why = SentBecause::OfTable;
+                    // A contract may have changed the value that the client sent.
+                    let why = match names_member && client.version == line.version {
+                        true => SentBecause::Named,
+                        false => SentBecause::OfTable,
+                    };
                     let (from, to) = (&client.dictionary, &line.dictionary);
                     fault(&message, msg_type, unit, why, from, to).is_ok()
                 };
@@ -300,7 +335,7 @@ impl FieldConverter {
                 let to = match is_named(first.tag) || (!is_renamed && is_alike()) {
                     true => &mut *unchanged,
                     // The contract for a member is one for the group as the client sent it.
-                    false if unit.iter().any(|field| is_named(field.tag)) => return Err(first.tag),
+                    false if names_member => return Err(first.tag),
                     false => &mut *moved,
                 };
                 to.extend_from_slice(message.raw(at..at + len));
@@ -469,16 +504,30 @@ impl ConvertingWork<'_> {
         first_tag(moved)
     }
 
-    /// Removes the fields that cannot be converted without the others.
+    /// Removes the fields that cannot be converted, neither alone nor together with those that stay. A field may need
+    /// another one, as ClearingAccount(440) needs ClearingFirm(439), which may come later.
     fn keep_convertible(&mut self, moved: &mut Vec<u8>) {
-        let all = core::mem::take(moved);
-        let mut rest = &all[..];
-        while !rest.is_empty() {
-            let (one, after) = self.split_unit(rest);
-            rest = after;
-            if self.run(one, &mut Vec::new(), &mut Vec::new()).is_ok() {
+        if self.run(moved, &mut Vec::new(), &mut Vec::new()).is_ok() {
+            return;
+        }
+        let mut left = core::mem::take(moved);
+        loop {
+            let (before, mut rest) = (left.len(), &left[..]);
+            let mut lost = Vec::new();
+            while !rest.is_empty() {
+                let (one, after) = self.split_unit(rest);
+                rest = after;
+                let len = moved.len();
                 moved.extend_from_slice(one);
+                if self.run(moved, &mut Vec::new(), &mut Vec::new()).is_err() {
+                    moved.truncate(len);
+                    lost.extend_from_slice(one);
+                }
             }
+            if lost.is_empty() || lost.len() == before {
+                return;
+            }
+            left = lost;
         }
     }
 

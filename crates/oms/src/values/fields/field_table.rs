@@ -357,6 +357,13 @@ pub(crate) fn goes_to_client(tag: Tag, message: Messages) -> bool {
     report_field(tag, message).is_some_and(|row| row.class == FieldClass::Passed)
 }
 
+/// Whether a field of an order says how the venue trades the order, and only settings pass it on. A line without the field
+/// would trade the order in another way.
+pub(crate) fn is_instruction(tag: Tag) -> bool {
+    let row = request_field(tag, requests::D);
+    row.is_some_and(|row| matches!(row.class, FieldClass::Instruction | FieldClass::Listed))
+}
+
 /// Whether a field belongs to the header or the trailer, which each session has for itself.
 pub(crate) fn is_of_session_header(tag: Tag) -> bool {
     tags::HEADER.contains(&tag)

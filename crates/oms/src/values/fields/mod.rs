@@ -12,7 +12,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixwire_protocol::Tag;
+use fixwire_protocol::{Dictionary, Tag, tag};
 
 use contract::{Contract, Passage, Treatment};
 use field_table::{Messages, request_treatment};
@@ -21,7 +21,7 @@ use tmp_fields::{NotOverTmp, TmpField};
 use crate::values::marks::RequestMarks;
 use crate::values::reason::Reason;
 use crate::values::rules::LineGroup;
-use crate::values::value::Number;
+use crate::values::value::{Effect, Number};
 
 /// Maximum value of `carried_bytes`. With this value, the outbox still has room for all messages that one message
 /// causes.
@@ -127,4 +127,38 @@ pub(crate) fn check_taken(
         }
     };
     is_taken.then_some(()).ok_or(tag.into())
+}
+
+/// The fields that say how an order with them trades, and that not every FIX version has.
+const TERMS: [Tag; 2] = [tag::EXPIRE_DATE, tag::POSITION_EFFECT];
+
+/// The fields of an order's terms that the dictionary of a line does not have in an order and in a replace.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct MissingTerms {
+    pub of_orders: Vec<Tag>,
+    pub of_replaces: Vec<Tag>,
+}
+
+impl MissingTerms {
+    /// The fields that a dictionary does not have; none in a message that it does not have.
+    pub(crate) fn of(dictionary: &Dictionary) -> Self {
+        let missing = |msg_type: &[u8]| {
+            let message = dictionary.message(msg_type);
+            let lacks = |tag: &Tag| message.is_some_and(|it| it.member(*tag).is_none());
+            TERMS.into_iter().filter(lacks).collect()
+        };
+        Self {
+            of_orders: missing(b"D"),
+            of_replaces: missing(b"G"),
+        }
+    }
+
+    /// The first of the missing fields that an order has; `until` is its ExpireDate(432).
+    pub(crate) fn first(missing: &[Tag], until: Option<u32>, effect: Effect) -> Option<Tag> {
+        let mut missing = missing.iter().copied();
+        missing.find(|tag| match *tag {
+            tag::EXPIRE_DATE => until.is_some(),
+            _ => effect.field().is_some(),
+        })
+    }
 }

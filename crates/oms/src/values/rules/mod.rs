@@ -24,7 +24,7 @@ pub use route::{Route, RouteCondition};
 pub use security::{Maturity, SecurityData, SecurityId, SecurityIndex};
 pub use user_template::{CreatedName, UserTemplate};
 pub(crate) use user_template::{is_pattern, patterns_overlap};
-pub use venue_names::{VenueNameFile, VenueNameRule};
+pub use venue_names::{NamePlaces, VenueNameFile, VenueNameRule};
 
 /// An instrument of the instruments file.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -11,7 +11,27 @@ pub struct VenueNameFile {
     pub file: String,
     /// The rows of the file.
     pub rows: Vec<VenueNameRule>,
+    /// Where the file and its rows are, for messages about mistakes.
+    pub places: NamePlaces,
 }
+
+/// Where a file of names is in the settings, and where its rows are in the file. All places are equal, because a row means
+/// the same in each of them.
+#[derive(Clone, Debug, Default)]
+pub struct NamePlaces {
+    /// Byte offset of the file's name in the settings.
+    pub at: usize,
+    /// The line of each row in the file, from 1.
+    pub lines: Vec<usize>,
+}
+
+impl PartialEq for NamePlaces {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for NamePlaces {}
 
 /// A row of a file with names at a venue.
 #[derive(Clone, Debug, Eq, PartialEq)]

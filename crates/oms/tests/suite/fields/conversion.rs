@@ -12,7 +12,7 @@ use crate::desk::{Desk, Input, dictionary};
 
 pub(super) const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];
 
-fn desk_between(from: Version, to: Version, user: &str, group: &str) -> Desk {
+pub(super) fn desk_between(from: Version, to: Version, user: &str, group: &str) -> Desk {
     let mut setup = setup(from, user, group);
     setup.sessions = vec![("C", from), ("V", to)];
     let mut desk = Desk::new(&setup);
@@ -504,5 +504,105 @@ fn both_orders_of_a_quote_have_its_converted_fields() {
     assert_eq!(orders.len(), 2);
     for body in orders {
         assert!(body.ends_with("|453=1|448=CL|447=D|452=3|"), "{body}");
+    }
+}
+
+const ACCEPTED: &str = "37=V1|11=1|17=N1|150=0|39=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|";
+
+/// The fields of the group of parties in a message, sorted.
+fn parties(body: &str) -> Vec<&str> {
+    let tag = |field: &&str| field.split('=').next().unwrap_or_default().to_owned();
+    let members = ["453", "448", "447", "452", "523", "802", "803"];
+    let fields = body.split('|').filter(|it| members.contains(&&*tag(it)));
+    let mut all: Vec<_> = fields.collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn a_cancel_of_the_oms_has_fields_that_are_converted_together() {
+    for to in [Version::Fix43, Version::Fix44] {
+        for (fields, group, changed) in [
+            ("109=FUND|76=BRK|439=FF|440=AC|", "", ""),
+            // One field cannot be converted any more, and a field comes before the field that it needs.
+            (
+                "440=AC|439=FF|109=FUND|47=A|",
+                "carry = [58]",
+                "refuse = [528]",
+            ),
+        ] {
+            let mut desk = desk_between(Version::Fix42, to, "", group);
+            desk.says(CLIENT, "D", &format!("11=O|{ORDER}{fields}"));
+            let order = sent(&desk, "D").expect("an order");
+            assert!(parties(&order).contains(&"523=AC"), "{to:?} {order}");
+            desk.says(VENUE, "8", ACCEPTED);
+            desk.set(group, if changed.is_empty() { group } else { changed });
+            desk.hear(&Input::Restart(0, false));
+            desk.hear(&Input::Up(CLIENT, false));
+            desk.hear(&Input::Up(VENUE, false));
+            desk.hear(&Input::Command("kill account=A1".into()));
+            let cancel = sent(&desk, "F").expect("a cancel");
+            assert_eq!(parties(&cancel), parties(&order), "{to:?} {fields}");
+        }
+    }
+}
+
+#[test]
+fn a_replace_leaves_with_the_order_what_can_be_converted_only_for_an_order() {
+    const DELTA: &str = "remove member NoPartyIDs from G\nremove member OrderCapacity from G\n";
+    for (field, converted) in [("109=F|", "448=F|"), ("47=A|", "528=A|")] {
+        let mut desk = desk_between(
+            Version::Fix42,
+            Version::Fix44,
+            "",
+            "replace = \"merge\"\nqueue = \"1h\"",
+        );
+        desk.set_dictionary(VENUE, DELTA);
+        desk.hear(&Input::Restart(0, false));
+        desk.hear(&Input::Up(VENUE, false));
+        desk.hear(&Input::Up(CLIENT, false));
+        desk.says(CLIENT, "D", &format!("11=O|{ORDER}{field}58=t|"));
+        assert!(sent(&desk, "D").unwrap().contains(converted));
+        desk.says(VENUE, "8", ACCEPTED);
+        let mut before = ("O".to_owned(), "1".to_owned());
+        for number in 2..4 {
+            let id = format!("G{number}");
+            desk.says(CLIENT, "G", &base("G", &id, &before.0));
+            let body = sent(&desk, "G").expect("a replace");
+            assert!(
+                body.ends_with("|58=t|") && !body.contains(converted),
+                "{body}"
+            );
+            let at_venue = format!("1-{number}");
+            let report = format!(
+                "37=V1|11={at_venue}|41={}|17=R{number}|150=5|39=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|",
+                before.1
+            );
+            desk.says(VENUE, "8", &report);
+            let lines = desk.state().state_lines();
+            let wanted = field.replace('|', "\\x01");
+            let mut all = lines
+                .lines()
+                .filter(|line| line.starts_with("fields of 1 "));
+            assert!(all.any(|line| line.contains(&wanted)), "{lines}");
+            before = (id, at_venue);
+        }
+        // The client's own field cannot be kept: it is not in the replace.
+        let (_, said) = desk.asks(
+            CLIENT,
+            "G",
+            &format!("{}{field}", base("G", "G9", &before.0)),
+        );
+        assert_eq!(sent(&desk, "G"), None, "{said:?}");
+        // A queued order is sent with the field, also after a replace.
+        desk.hear(&Input::Down(VENUE, false));
+        desk.says(CLIENT, "D", &format!("11=P|{ORDER}{field}58=t|"));
+        desk.says(CLIENT, "G", &format!("{}58=u|", base("G", "P2", "P")));
+        desk.hear(&Input::Up(VENUE, false));
+        let body = sent(&desk, "D").expect("an order");
+        assert!(
+            body.contains(converted) && body.contains("|58=u|"),
+            "{body}"
+        );
     }
 }

@@ -121,6 +121,20 @@ fn an_order_keeps_a_field_that_no_replace_can_have() {
 }
 
 #[test]
+fn the_history_of_a_replace_without_fields_says_what_its_order_keeps() {
+    let mut desk = desk_with(Version::Fix44, "", "replace = \"merge\"");
+    desk.set_dictionary(VENUE, "remove member OrderCapacity from G\n");
+    restart(&mut desk, false);
+    desk.says(CLIENT, "D", &format!("{}528=A|", base("D", "A1", "")));
+    accept(&mut desk, "1");
+    desk.says(CLIENT, "G", &base("G", "A2", "A1"));
+    let history = desk.history(1);
+    let wanted = "request 2 carries no fields; its order keeps 528=A";
+    assert!(history.iter().any(|it| it == wanted), "{history:?}");
+    assert_eq!(desk.history(2), [""; 0], "it is no order");
+}
+
+#[test]
 fn a_merged_replace_is_refused_for_what_its_order_has() {
     let long = |bytes: usize| "x".repeat(bytes);
     let mut desk = desk_with(Version::Fix44, "", MERGE);

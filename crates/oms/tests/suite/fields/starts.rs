@@ -78,3 +78,81 @@ fn a_start_names_the_open_orders_that_changed_contracts_refuse() {
     let wanted = format!("1 open order {CAUSE}: 5 (tag 6000)");
     assert_eq!(named(&mut desk, false), Some(wanted));
 }
+
+#[test]
+fn nothing_is_sent_with_a_field_that_the_line_no_longer_has() {
+    const DELTA: &str = "remove member NoPartyIDs from D\nremove member OrderCapacity from D\n\
+                         remove member OrderCapacity from G\n";
+    for from_checkpoint in [false, true] {
+        let mut desk = desk_with(Version::Fix44, "", "queue = \"3600s\"");
+        desk.says(CLIENT, "D", &format!("{}528=A|", base("D", "A1", "")));
+        accept(&mut desk, "1");
+        // Too large: an operator runs it again.
+        let large = base("D", "A2", "").replace("38=10|", "38=2000000|");
+        desk.says(CLIENT, "D", &format!("{large}528=A|"));
+        desk.hear(&Input::Down(VENUE, false));
+        for (id, fields) in [("A3", PARTIES), ("A4", "528=A|"), ("A5", "58=a|")] {
+            desk.says(CLIENT, "D", &format!("{}{fields}", base("D", id, "")));
+        }
+        desk.says(CLIENT, "G", &format!("{}528=A|", base("G", "A6", "A1")));
+        desk.set_dictionary(VENUE, DELTA);
+        desk.hear(&Input::Restart(0, from_checkpoint));
+        desk.hear(&Input::Up(CLIENT, false));
+        let mut said = desk.hear(&Input::Up(VENUE, false));
+        said.extend(desk.hear(&Input::Pass(1_000_000)));
+        let orders = said
+            .iter()
+            .filter(|it| it.to == VENUE && it.msg_type == "D");
+        let orders: Vec<_> = orders.map(|it| it.get(58)).collect();
+        assert_eq!(orders, [Some("a")], "{said:?}");
+        assert!(
+            !said.iter().any(|it| it.to == VENUE && it.msg_type == "G"),
+            "{said:?}"
+        );
+        for (id, tag) in [("A3", 453), ("A4", 528), ("A6", 528)] {
+            let mut told = said
+                .iter()
+                .filter(|it| it.to == CLIENT && it.get(11) == Some(id));
+            let text = format!("a field of the request would not reach the venue (tag {tag})");
+            assert!(
+                told.any(|it| it.get(58) == Some(text.as_str())),
+                "{id}: {said:?}"
+            );
+        }
+        let said = desk.hear(&Input::Command("rerun order=C/A2 without=RC6".into()));
+        assert!(!said.iter().any(|it| it.to == VENUE), "{said:?}");
+        assert!(
+            said.iter()
+                .any(|it| it.get(58).is_some_and(|it| it.ends_with("(tag 528)")))
+        );
+    }
+}
+
+#[test]
+fn a_field_that_a_later_contract_drops_is_counted_when_its_request_is_sent() {
+    let mut desk = desk_with(Version::Fix44, "", "queue = \"3600s\"");
+    desk.hear(&Input::Down(VENUE, false));
+    let quote = base("S", "Q1", "");
+    desk.says(CLIENT, "D", &format!("{}58=a|528=A|", base("D", "A1", "")));
+    desk.says(CLIENT, "S", &format!("{quote}58=b|"));
+    desk.set("queue = \"3600s\"", "queue = \"3600s\"\ndrop = [58]");
+    desk.hear(&Input::Restart(0, true));
+    desk.hear(&Input::Up(CLIENT, false));
+    let said = desk.hear(&Input::Up(VENUE, false));
+    let orders = said
+        .iter()
+        .filter(|it| it.to == VENUE && it.msg_type == "D");
+    let orders: Vec<_> = orders.map(|it| (it.get(58), it.get(528))).collect();
+    assert!(orders.contains(&(None, Some("A"))), "{said:?}");
+    let counted = 1 + orders.iter().filter(|it| it.1.is_none()).count();
+    let status = desk.query("status");
+    assert!(status.contains(&format!("58: {counted}")), "{status}");
+    // A field that the contract drops at once is counted once.
+    desk.says(CLIENT, "D", &format!("{}58=c|", base("D", "A2", "")));
+    let status = desk.query("status");
+    assert!(status.contains(&format!("58: {}", counted + 1)), "{status}");
+    // A cancel of the OMS repeats fields, and counts none.
+    desk.hear(&Input::Command("kill account=A1".into()));
+    let status = desk.query("status");
+    assert!(status.contains(&format!("58: {}", counted + 1)), "{status}");
+}

@@ -656,7 +656,7 @@ fn each_mistake_of_the_files_is_named() {
         ),
         (
             "account,venue_account,581\nA1,X,Z\n",
-            "A1 has 581=Z, a value that it does not have; line VENUE",
+            "accounts.csv:2: A1 has 581=Z, a value that NewOrderSingle(D) of line VENUE does not have",
         ),
     ];
     for (text, wanted) in accounts {
@@ -668,8 +668,8 @@ fn each_mistake_of_the_files_is_named() {
     }
     let found = mistakes_with(BOTH, Version::Fix40, &[]);
     for wanted in [
-        "XYZ has 207=XNYS, which its NewOrderSingle(D) does not have; line VENUE",
-        "A1 has 581=1, which its NewOrderSingle(D) does not have; line VENUE",
+        "XYZ has 207=XNYS, which NewOrderSingle(D) of line VENUE does not have",
+        "accounts.csv:2: A1 has 581=1, which NewOrderSingle(D) of line VENUE does not have",
     ] {
         assert!(found.iter().any(|it| it.contains(wanted)), "{found:?}");
     }

@@ -97,6 +97,48 @@ fn a_check_finds_the_fields_that_sessions_do_not_get() {
 }
 
 #[test]
+fn a_check_lists_no_field_that_receivers_get_converted() {
+    let reports = LeftOutOf::Reports("V".to_owned());
+    for (client, venue, fields) in [
+        (
+            Version::Fix42,
+            Version::Fix43,
+            "453=1|448=F|447=D|452=3|528=A|",
+        ),
+        (Version::Fix44, Version::Fix42, "439=FF|440=AC|"),
+        (Version::Fix50Sp2, Version::Fix42, "439=FF|440=AC|"),
+        (
+            Version::Fix42,
+            Version::Fix50Sp2,
+            "453=1|448=F|447=D|452=3|",
+        ),
+    ] {
+        let all = left_out([client, venue, client], "");
+        let listed = all
+            .iter()
+            .filter(|it| it.session == "C" && it.of == reports);
+        let listed: Vec<u32> = listed.flat_map(|it| it.tags.clone()).collect();
+        let mut desk = desk_of([client, venue, client], ["", "", ""], '1');
+        let said = desk.says(VENUE, "8", &report(venue, "F", 1, '1', fields));
+        assert!(!heard(&said, CLIENT, client).is_empty(), "{fields}");
+        for tag in [453, 528, 439, 440] {
+            let is_sent = fields.contains(&format!("{tag}="));
+            assert!(
+                !is_sent || !listed.contains(&tag),
+                "{client:?} {venue:?} {tag}: {listed:?}"
+            );
+        }
+    }
+    // A field that no table converts stays in the list, although its neighbour is converted.
+    let all = left_out([Version::Fix42, Version::Fix43, Version::Fix42], "");
+    assert!(
+        all.iter()
+            .any(|it| it.tags.contains(&529) || it.tags.contains(&582)),
+        "{all:?}"
+    );
+}
+
+#[test]
 fn a_check_looks_at_each_line_of_a_group() {
     let mut setup = setup(Version::Fix42, "", "");
     setup.settings = setup
