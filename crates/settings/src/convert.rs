@@ -368,6 +368,7 @@ impl Writer<'_> {
             (
                 ValueKind::Text
                 | ValueKind::Name
+                | ValueKind::SessionName
                 | ValueKind::Secret
                 | ValueKind::Path
                 | ValueKind::Host,

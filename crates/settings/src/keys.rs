@@ -59,8 +59,9 @@ keys! {
     SessionQualifier ["SessionQualifier": "CJGN"], ValueKind::Text, None, Session;
     /// Name of the session in the rules and tables of a gateway; it must be unique. The journal and the logs use the
     /// session's identity, not this name; a gateway stores orders under this name. Without this key the name is the
-    /// identity, such as `FIX.4.2:BROKER->CLIENT`.
-    SessionName [], ValueKind::Name, None, Session;
+    /// identity, such as `FIX.4.2:BROKER->CLIENT`. In a section with `AcceptorTemplate`, one `*` in the name stands for
+    /// the TargetCompID of each session that a Logon creates.
+    SessionName [], ValueKind::SessionName, None, Session;
     /// DefaultApplVerID(1137), required with `BeginString=FIXT.1.1`: `FIX.5.0SP2`, `FIX50SP2` or `9`. The
     /// dictionary of `FIX.Latest` is not built in: name its file in `AppDataDictionary`.
     DefaultApplVerID ["DefaultApplVerID": "CJGN"], APPL_VERSIONS, None, Session;

@@ -80,6 +80,17 @@ pub fn check_session(
         let fault = SettingsFault::Conflict { note };
         problems.push(Problem { span, fault });
     }
+    if let Some(name) = session.find(Id::SessionName)
+        && session.called().contains('*')
+        && !session.is_template()
+    {
+        let span = name.origin.span().unwrap_or(session.header);
+        let note = "a * in SessionName stands for the TargetCompID of sessions that a Logon creates: this section has no \
+             AcceptorTemplate=Y"
+            .into();
+        let fault = SettingsFault::Conflict { note };
+        problems.push(Problem { span, fault });
+    }
     check_hosts(session, problems);
     check_schedule(session, given, problems);
     check_dictionaries(session, dialect, problems);

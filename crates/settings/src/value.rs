@@ -47,6 +47,8 @@ pub enum ValueKind {
     Text,
     /// Text without spaces and without `*`, `?` and `@`, which have special meanings in lists of names.
     Name,
+    /// A [`ValueKind::Name`] that may also have one `*`, in whose place each session of a template has its own id.
+    SessionName,
     /// Text that is never shown.
     Secret,
     /// The path of a file or folder. A relative path starts from the folder of the settings file.
@@ -90,7 +92,7 @@ pub enum SettingValue {
     Days(Vec<Day>),
     /// Value of a [`ValueKind::Dates`].
     Dates(Vec<Date>),
-    /// Value of a [`ValueKind::Text`], [`ValueKind::Name`], [`ValueKind::Secret`], [`ValueKind::Path`] or
+    /// Value of a [`ValueKind::Text`], [`ValueKind::Name`], [`ValueKind::SessionName`], [`ValueKind::Secret`], [`ValueKind::Path`] or
     /// [`ValueKind::Host`].
     Text(String),
     /// Value of a [`ValueKind::Word`]: the canonical word.
@@ -141,6 +143,9 @@ impl ValueKind {
             ),
             Self::Text | Self::Secret => "text without control characters, not empty".into(),
             Self::Name => "a name without spaces, control characters, `*`, `?` and `@`".into(),
+            Self::SessionName => {
+                "a name without spaces, control characters, `?` and `@`; with `AcceptorTemplate=Y` it may have one `*`".into()
+            }
             Self::Path => "a path, not empty".into(),
             Self::Word(words) => {
                 let mut names: Vec<&str> = Vec::new();
@@ -209,6 +214,9 @@ impl ValueKind {
             Self::Text | Self::Secret | Self::Path => printable(text),
             Self::Name => printable(text)
                 .filter(|_| !text.contains(|c: char| c.is_whitespace() || "*?@".contains(c))),
+            Self::SessionName => printable(text)
+                .filter(|_| !text.contains(|c: char| c.is_whitespace() || "?@".contains(c)))
+                .filter(|_| text.matches('*').count() <= 1),
             Self::Host => printable(text).filter(|_| !text.contains(char::is_whitespace)),
             Self::Word(words) => words
                 .iter()
@@ -457,6 +465,8 @@ mod tests {
             (ValueKind::Text, "a\u{1}b"),
             (ValueKind::Name, "a b"),
             (ValueKind::Name, "A*"),
+            (ValueKind::SessionName, "A?"),
+            (ValueKind::SessionName, "A**"),
             (ValueKind::Host, "a b"),
             (ValueKind::Port, "65536"),
             (ValueKind::Port, "0"),
