@@ -12,9 +12,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Decimal, Field, Message, SOH, Tag, tag};
 
 use super::Oms;
-use super::direct;
 use super::fields::{FieldUse, Look, first_unusual, is_usual};
-use super::requests::names;
+use super::requests::{direct, names};
 use super::session::Reach;
 use crate::decide::core::Core;
 use crate::decide::reload;
@@ -278,13 +277,45 @@ impl Oms {
         route: Option<SessionNo>,
         message: &Message<'_>,
     ) -> Look {
-        if let Some(group) = direct::gather(self, index, route, message) {
+        if let Some(group) = self.gather_directly(index, route, message) {
             return Look::Direct(group);
         }
         match self.first_to_look_at(index, message) {
             Some(from) => Look::Closer(self.look_closer(index, route, message, from)),
             None => Look::Usual,
         }
+    }
+
+    /// Gathers the fields of a request that the venue gets, if none of its fields needs a closer look. Returns the line
+    /// group whose lines, and those of its helpers, accept the fields.
+    #[inline]
+    pub(super) fn gather_directly(
+        &mut self,
+        index: SessionNo,
+        route: Option<SessionNo>,
+        message: &Message<'_>,
+    ) -> Option<usize> {
+        let group = self.group_of(index, route, message)?;
+        let table = self.direct.get(index, group, message.msg_type())?;
+        if !table.gather(message, &mut self.gathered) {
+            return None;
+        }
+        #[cfg(debug_assertions)]
+        self.assert_same(index, route, message);
+        Some(group)
+    }
+
+    /// Checks that the closer look has the same result.
+    #[cfg(debug_assertions)]
+    fn assert_same(&mut self, index: SessionNo, route: Option<SessionNo>, message: &Message<'_>) {
+        core::mem::swap(&mut self.gathered, &mut self.direct.gathered);
+        let lost = self.look_closer(index, route, message, 0);
+        let request = message.bytes().escape_ascii();
+        assert_eq!(lost, None, "fields that the closer look refuses: {request}");
+        let (direct, closer) = (&self.direct.gathered, &self.gathered);
+        assert_eq!(direct.fields(), closer.fields(), "{request}");
+        assert_eq!(direct.first_tag(), closer.first_tag(), "{request}");
+        core::mem::swap(&mut self.gathered, &mut self.direct.gathered);
     }
 
     /// Index of the first field of a request for an order that needs a closer look; `None` if no field does.

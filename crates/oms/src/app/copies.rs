@@ -70,6 +70,11 @@ impl Oms {
                 .filter(|it| *it > 0),
             is_of_leg: spreads::is_of_leg(message),
         };
+        let messages = |outbox: &Outbox| {
+            let all = outbox.unsealed();
+            all.filter(|it| !outbox.entries()[*it].is_note()).count()
+        };
+        let before = messages(outbox);
         let heard = match lines::copy(index, &fields, version) {
             Some(report) => {
                 let (core, mut out) = self.parts(outbox, None);
@@ -85,7 +90,7 @@ impl Oms {
             }
             None => ReportOutcome::Unreadable,
         };
-        if heard == ReportOutcome::Taken {
+        if messages(outbox) > before {
             // The reports that follow from a copy have only fields of the OMS.
             let fields = message.fields().iter().map(|field| field.tag);
             let left = fields.filter(|tag| !is_passed_on(*tag, report_bit(b"8")));

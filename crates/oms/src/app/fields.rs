@@ -132,7 +132,7 @@ impl Oms {
         let bit = request_bit(message.msg_type());
         let fields = message.fields();
         let has_groups = matches!(message.msg_type(), b"R" | b"Z" | b"BW");
-        let group = self.group_of((index, route), message);
+        let group = self.group_of(index, route, message);
         if bit & ORDERING != 0
             && let Some(reason) = names::other_security(self, message)
         {
@@ -238,7 +238,8 @@ impl Oms {
     /// else the group of the request's symbol; else the group of the symbol of the order.
     pub(super) fn group_of(
         &self,
-        (index, route): (SessionNo, Option<SessionNo>),
+        index: SessionNo,
+        route: Option<SessionNo>,
         message: &Message<'_>,
     ) -> Option<usize> {
         let state = self.core.state();

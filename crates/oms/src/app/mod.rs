@@ -28,6 +28,7 @@ use crate::state::orders::venue_names::NAME_MAX;
 use crate::state::tag_counts::{DroppedFields, NotUsed};
 use crate::values::day::{DayFinder, DaySpan};
 use crate::values::fields::carried::{CarriedFields, Gathered};
+use crate::values::fields::direct::DirectTables;
 use crate::values::fields::report_tags::ReportSettings;
 use crate::values::ids::SessionNo;
 use crate::values::rules::{RiskRules, UserRule};
@@ -37,7 +38,6 @@ mod application;
 mod bulletins;
 mod carry;
 mod copies;
-mod direct;
 mod fields;
 mod frames;
 pub(crate) mod market_watches;
@@ -55,8 +55,6 @@ mod state_lines;
 mod texts;
 
 pub use session::{OmsSession, SessionTemplate};
-
-use direct::DirectTables;
 
 pub(crate) use out::WrittenEvents;
 use out::{Links, Out, VenueWords};

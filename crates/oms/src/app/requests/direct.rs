@@ -10,18 +10,18 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::decode::DATA_PAIRS;
 use fixwire_protocol::dictionary::GroupDef;
-use fixwire_protocol::{Dictionary, Message, Tag};
+use fixwire_protocol::{Dictionary, Tag};
 
-use super::Oms;
-use super::session::{OmsSession, Reach};
-#[cfg(debug_assertions)]
-use crate::values::fields::carried::Gathered;
+use crate::app::Oms;
+use crate::app::session::{OmsSession, Reach};
 use crate::values::fields::carried::SentBecause;
 use crate::values::fields::contract::{Contract, ContractKey, Treatment};
-use crate::values::fields::direct::{DirectFields, DirectMember, DirectUse, DirectValue};
+use crate::values::fields::direct::{
+    DirectFields, DirectMember, DirectRequests, DirectTables, DirectUse, DirectValue,
+};
 use crate::values::fields::field_table::{
-    DISPLAYED, FieldClass, Messages, REQUEST_FIELDS, passes, request_bit, request_field,
-    request_treatment,
+    DISPLAYED, FieldClass, Messages, REQUEST_FIELDS, is_instruction, passes, request_bit,
+    request_field, request_treatment,
 };
 use crate::values::fields::{QUOTE_MAX, check_taken};
 use crate::values::ids::{SessionNo, Table};
@@ -38,6 +38,7 @@ struct SentIn {
     sent_in: &'static [&'static [u8]],
 }
 
+/// In the order of [`DirectRequests`].
 const REQUESTS: [SentIn; 4] = [
     SentIn {
         request: b"D",
@@ -57,69 +58,10 @@ const REQUESTS: [SentIn; 4] = [
     },
 ];
 
-/// The tables of a client and a line group, one for each of [`REQUESTS`]; `None` if each request needs a closer look.
-type OfRequests = [Option<DirectFields>; REQUESTS.len()];
-
-/// The tables of all clients.
-#[derive(Debug, Default)]
-pub(super) struct DirectTables {
-    /// By client and line group.
-    of: Table<SessionNo, Vec<Arc<OfRequests>>>,
-    /// The fields of the request that is being handled, while the closer look gathers them again.
-    #[cfg(debug_assertions)]
-    gathered: Gathered,
-}
-
-impl DirectTables {
-    fn get(&self, client: SessionNo, group: usize, msg_type: &[u8]) -> Option<&DirectFields> {
-        let of = self.of.get(client)?.get(group)?;
-        let place = match msg_type {
-            b"D" => 0,
-            b"G" => 1,
-            b"F" => 2,
-            b"S" => 3,
-            _ => return None,
-        };
-        of[place].as_ref()
-    }
-}
-
-/// Gathers the fields of a request that the venue gets, if none of its fields needs a closer look. Returns the line
-/// group whose lines, and those of its helpers, accept the fields.
-#[inline]
-pub(super) fn gather(
-    oms: &mut Oms,
-    index: SessionNo,
-    route: Option<SessionNo>,
-    message: &Message<'_>,
-) -> Option<usize> {
-    let group = oms.group_of((index, route), message)?;
-    let table = oms.direct.get(index, group, message.msg_type())?;
-    if !table.gather(message, &mut oms.gathered) {
-        return None;
-    }
-    #[cfg(debug_assertions)]
-    assert_same(oms, index, route, message);
-    Some(group)
-}
-
-/// Checks that the closer look has the same result.
-#[cfg(debug_assertions)]
-fn assert_same(oms: &mut Oms, index: SessionNo, route: Option<SessionNo>, message: &Message<'_>) {
-    core::mem::swap(&mut oms.gathered, &mut oms.direct.gathered);
-    let lost = oms.look_closer(index, route, message, 0);
-    let request = message.bytes().escape_ascii();
-    assert_eq!(lost, None, "fields that the closer look refuses: {request}");
-    let (direct, closer) = (&oms.direct.gathered, &oms.gathered);
-    assert_eq!(direct.fields(), closer.fields(), "{request}");
-    assert_eq!(direct.first_tag(), closer.first_tag(), "{request}");
-    core::mem::swap(&mut oms.gathered, &mut oms.direct.gathered);
-}
-
 /// Makes the tables, at the start and after a reload. Clients that send the same fields share them.
-pub(super) fn find_tables(oms: &Oms) -> DirectTables {
+pub(crate) fn find_tables(oms: &Oms) -> DirectTables {
     let names = oms.core.state().sessions();
-    let mut tables: Table<SessionNo, Vec<Arc<OfRequests>>> =
+    let mut tables: Table<SessionNo, Vec<Arc<DirectRequests>>> =
         names.iter().map(|_| Vec::new()).collect();
     let mut values = KnownValues::default();
     let mut made: Vec<(SessionNo, Sender<'_>)> = Vec::new();
@@ -173,7 +115,12 @@ impl Sender<'_> {
 type KnownValues = BTreeMap<(usize, usize, Tag), Option<DirectValue>>;
 
 /// The tables of a client and a line group.
-fn tables_of(oms: &Oms, sender: Sender<'_>, group: usize, values: &mut KnownValues) -> OfRequests {
+fn tables_of(
+    oms: &Oms,
+    sender: Sender<'_>,
+    group: usize,
+    values: &mut KnownValues,
+) -> DirectRequests {
     let rules = oms.rules();
     let rule = &rules.groups[group];
     let lines = oms
@@ -269,7 +216,7 @@ impl DirectFinder<'_> {
             };
             match part.and_then(|part| part.member(tag)) {
                 Some(member) => member.group.is_none() && line.field(tag).is_some(),
-                None => why == SentBecause::Named,
+                None => why == SentBecause::Named && !is_instruction(tag),
             }
         };
         let fits_in = |line: &Arc<Dictionary>| self.sent_in.iter().all(|it| fits(line, it));
@@ -291,7 +238,7 @@ impl DirectFinder<'_> {
         });
         let is_same = places.all(|member| match member {
             Some(member) => member.group.as_ref().is_some_and(|it| is_same(it, def)),
-            None => why == SentBecause::Named,
+            None => why == SentBecause::Named && !is_instruction(tag),
         });
         let lines = self.lines;
         let is_known = |tag| lines.iter().all(|line| line.field(tag).is_some());

@@ -251,7 +251,8 @@ impl OmsState {
     #[cold]
     pub(crate) fn fill_heard(
         &mut self,
-        (place, instrument): (Place, InstrumentNo),
+        place: Place,
+        instrument: InstrumentNo,
         exec: u64,
         fill: FillTerms,
     ) {

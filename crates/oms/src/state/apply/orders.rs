@@ -681,7 +681,7 @@ impl OmsState {
             order.paid = order.paid.saturating_add(worth);
             state.late_fills += u64::from(!was_open);
             if !state.copies.is_off() {
-                state.fill_heard((place, instrument), exec, (quantity, price));
+                state.fill_heard(place, instrument, exec, (quantity, price));
             }
             // For a spread, the fill trades the legs.
             if state.spreads.is_empty() || state.spreads.legs(instrument).is_none() {

@@ -129,7 +129,7 @@ impl OmsState {
             false => LegSource::Reports,
         };
         if !self.copies.is_off() {
-            self.fill_heard((place, leg.instrument), exec, (quantity, price));
+            self.fill_heard(place, leg.instrument, exec, (quantity, price));
         }
         self.trade(&Trade {
             party,

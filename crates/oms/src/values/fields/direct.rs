@@ -16,6 +16,7 @@ use fixwire_protocol::{Dictionary, Message, Tag};
 
 use super::carried::{Gathered, allows};
 use super::field_table::LOW;
+use crate::values::ids::{SessionNo, Table};
 
 /// Number of fields that a table can list. The place of a field is one byte; the first place is for all fields that
 /// need a closer look.
@@ -91,6 +92,41 @@ pub(crate) enum DirectUse {
 struct HighTag {
     tag: Tag,
     place: u8,
+}
+
+/// The tables of a client and a line group for NewOrderSingle(D), OrderCancelReplaceRequest(G), OrderCancelRequest(F) and
+/// Quote(S); `None` if each such request needs a closer look.
+pub(crate) type DirectRequests = [Option<DirectFields>; 4];
+
+/// The tables of all clients.
+#[derive(Debug, Default)]
+pub(crate) struct DirectTables {
+    /// By client and line group.
+    pub of: Table<SessionNo, Vec<Arc<DirectRequests>>>,
+    /// The fields of the request that is being handled, while the closer look gathers them again.
+    #[cfg(debug_assertions)]
+    pub gathered: Gathered,
+}
+
+impl DirectTables {
+    /// The table for a message of a client to a line group.
+    #[inline]
+    pub(crate) fn get(
+        &self,
+        client: SessionNo,
+        group: usize,
+        msg_type: &[u8],
+    ) -> Option<&DirectFields> {
+        let of = self.of.get(client)?.get(group)?;
+        let place = match msg_type {
+            b"D" => 0,
+            b"G" => 1,
+            b"F" => 2,
+            b"S" => 3,
+            _ => return None,
+        };
+        of[place].as_ref()
+    }
 }
 
 /// The fields that a message of a client has without a closer look.

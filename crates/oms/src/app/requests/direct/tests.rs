@@ -180,7 +180,7 @@ fn each_request_is_handled_as_after_a_closer_look() {
         for _ in 0..200 {
             let bytes = request(&mut random);
             let message = decoder.decode_whole(&bytes);
-            let found = gather(&mut oms, client, None, &message);
+            let found = oms.gather_directly(client, None, &message);
             let gathered = core::mem::take(&mut oms.gathered);
             let lost = oms.look_closer(client, None, &message, 0);
             let text = String::from_utf8_lossy(&bytes).replace('\x01', "|");
@@ -215,11 +215,15 @@ fn usual_fields_of_a_client_need_no_closer_look() {
                   528=A|529=1|581=1|582=1|635=B|";
     let bytes = format!("{order}{fields}").replace('|', "\x01").into_bytes();
     let message = decoder.decode_whole(&bytes);
-    assert_eq!(gather(&mut oms, client, None, &message), None, "too long");
+    assert_eq!(
+        oms.gather_directly(client, None, &message),
+        None,
+        "too long"
+    );
     let short = "58=t|376=C|377=N|453=1|448=F|447=D|452=36|528=A|529=1|581=1|582=1|635=B|";
     let bytes = format!("{order}{short}").replace('|', "\x01").into_bytes();
     let message = decoder.decode_whole(&bytes);
-    assert_eq!(gather(&mut oms, client, None, &message), Some(0));
+    assert_eq!(oms.gather_directly(client, None, &message), Some(0));
     let gathered = oms.gathered.fields();
     assert_eq!(gathered.header, b"115=FIRM\x01");
     assert_eq!(gathered.body, short.replace('|', "\x01").as_bytes());
