@@ -612,7 +612,7 @@ fn a_journal_in_the_place_of_another_one_writes_no_row_until_it_has_a_store_of_i
         .running()
         .hears("database refused, no row is written: ");
     assert!(
-        said.contains("if it is a new one, remove the folder "),
+        said.contains("if the journal is new, remove the folder "),
         "{said}"
     );
     desk.kill();

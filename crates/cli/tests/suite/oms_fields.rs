@@ -160,7 +160,7 @@ fn logs_on(port: u16, name: &'static str, next_out: u64) -> Peer {
 }
 
 #[test]
-fn an_order_with_parties_and_instructions_is_seen_whole_everyplaceand_after_kill_9() {
+fn an_order_with_parties_and_instructions_is_seen_whole_everywhere_and_after_kill_9() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -191,7 +191,6 @@ fn an_order_with_parties_and_instructions_is_seen_whole_everyplaceand_after_kill
     };
     let sent = venue.expect("D");
     has_all("at the venue", &sent);
-    assert!(sent.contains("|100=XLON|"), "{sent}");
     let number = id(&sent);
     drop(running);
     let running = start(folder, port);

@@ -241,7 +241,7 @@ fn a_restart_knows_created_users_before_they_return_and_in_each_order() {
         let to = if number == 1 { seven } else { eight };
         assert_eq!(fill(&mut desk, number), [to]);
         assert_eq!(desk.log_on_as(&name("CLIENT-7")), Ok(seven));
-        let refused = order(&mut desk, seven, "C9", "");
+        let refused = order(&mut desk, seven, &format!("C9-{number}"), "");
         assert!(refused.starts_with("RC1: "), "{refused}");
         assert!(desk.query("limits").contains("CLIENT-8\tRC13\t2"));
     }

@@ -391,7 +391,8 @@ fn a_temporary_limit_shows_when_it_ends_and_an_event_reports_its_end() {
     for (until, day) in [("08:01", "2026-11-22"), ("07:59", "2026-11-23")] {
         let text = format!("limit symbol=BTC-EUR RC6=2.5 until={until}");
         desk.hear(&Input::Command(text));
-        let wanted = format!("symbol=BTC-EUR: RC6 is 2.5 until {day} {until} UTC, then 1.5 again");
+        let wanted =
+            format!("Ok(()) symbol=BTC-EUR: RC6 is 2.5 until {day} {until} UTC, then 1.5 again");
         assert_eq!(desk.answer(), wanted);
         let row = format!("symbol=BTC-EUR\tRC6\t2.5\tactive\t{day} {until} UTC");
         let limits = desk.query("limits");

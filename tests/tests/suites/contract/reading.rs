@@ -150,7 +150,8 @@ impl Way<'_> {
         Fate::Value(value)
     }
 
-    /// Whether the venue's dictionary takes the field: where settings name it, as far as the dictionary has it.
+    /// Whether the venue's dictionary takes the field: where settings name it, as far as the dictionary has it. A venue
+    /// without an instruction would trade the order in another way.
     fn is_taken(&self, node: &Node) -> bool {
         let is_named = self.is_named(node.tag);
         let is_header = self.from.header().member(node.tag).is_some();
@@ -162,7 +163,8 @@ impl Way<'_> {
             part.and_then(|part| part.member(node.tag)).cloned()
         };
         let (Some(to), from) = (member(self.to), member(self.from)) else {
-            return is_named;
+            let class = self.page.request("D", node.tag);
+            return is_named && !matches!(class, Some(Class::Instruction | Class::Listed));
         };
         let is_alike = match &from {
             Some(from) => is_alike(&to, from),

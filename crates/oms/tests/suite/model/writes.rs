@@ -286,9 +286,7 @@ impl Model {
         };
         body.put(150, kind).put(39, order.status());
         self.what(number, order.kind, body);
-        if !is_old {
-            put_effect(order, body);
-        }
+        put_effect(order, body);
         for (tag, value) in more {
             let scale = if *tag == 31 { scale } else { 0 };
             body.put(*tag, decimal(*value, scale));

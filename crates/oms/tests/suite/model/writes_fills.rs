@@ -117,9 +117,7 @@ impl Model {
             .put(55, symbol.name)
             .put(54, if order.buys() == leg.buys { 1 } else { 2 })
             .put(38, leg.ratio * order.quantity);
-        if !is_old {
-            put_effect(order, &mut body);
-        }
+        put_effect(order, &mut body);
         body.put(32, quantity)
             .put(31, decimal(price, symbol.scale))
             .put(151, left)
