@@ -444,7 +444,7 @@ fn sessions_that_cannot_be_told_apart_are_refused() {
 fn an_engine_has_one_value_of_its_keys() {
     let text = session("FileStorePath=a") + &session("TargetSubID=X\nFileStorePath=b");
     assert!(
-        errors(&text).contains("x.cfg:15: `b` for FileStorePath: all sessions of an engine share"),
+        errors(&text).contains("x.cfg:15: `b` for FileStorePath differs from another session: all sessions of an engine share"),
         "{}",
         errors(&text)
     );

@@ -92,9 +92,8 @@ fn created_clients_have_their_orders_and_reports_after_kill_9() {
     venue.send("8", &report(&first, 2, '2', (100, 100)));
     while json(folder, "positions", &[])[0]["long"] != 100 {}
     let (code, said) = fixwire(folder, &["status", "oms.toml"]);
-    assert!(code == 0 && said.contains("ALGO-1"), "{said}");
-    let (code, said) = fixwire(folder, &["status", "oms.toml", "ALGO-2"]);
-    assert!(code == 0 && said.contains("ALGO-2"), "{said}");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("ALGO-1") && said.contains("ALGO-2"), "{said}");
     // They return in another order.
     let mut two = logs_on(port, "ALGO-2", two_out);
     two.send("D", &order("B1", 100));
@@ -167,19 +166,27 @@ fn check_shows_patterns_and_refuses_sections_that_name_no_user() {
         (peer, "TargetCompID = \"ALGO\"", "differ in TargetCompID"),
         (
             template,
-            "DynamicSessions = true",
-            "an OMS cannot have sessions of DynamicSessions",
-        ),
-        (
-            template,
             "AcceptorTemplate = true\nDynamicQualifier = true",
             "an OMS cannot have DynamicQualifier",
         ),
-        (template, "", "ALGO* fits no session"),
+        (template, "", "this section has no AcceptorTemplate=Y"),
     ] {
         let (code, said) = check(&[(old, new)]);
         assert!(code != 0 && said.contains(why), "{new}: {said}");
     }
-    let (_, said) = check(&[(template, ""), ("max_sessions = 2\n", "")]);
-    assert!(said.contains("ALGO* fits no session"), "{said}");
+    let named = ("SessionName = \"*\"", "SessionName = \"ALL\"");
+    for (changes, why) in [
+        (
+            vec![(template, "DynamicSessions = true"), named],
+            "an OMS cannot have sessions of DynamicSessions",
+        ),
+        (vec![(template, ""), named], "ALGO* fits no session"),
+        (
+            vec![(template, ""), named, ("max_sessions = 2\n", "")],
+            "ALGO* fits no session",
+        ),
+    ] {
+        let (code, said) = check(&changes);
+        assert!(code != 0 && said.contains(why), "{why}: {said}");
+    }
 }

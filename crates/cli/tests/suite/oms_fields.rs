@@ -211,6 +211,9 @@ fn an_order_with_parties_and_instructions_is_seen_whole_everywhere_and_after_kil
     let (code, history) = oms(folder, "history", &["1"]);
     assert_eq!(code, 0, "{history}");
     has_all("of oms history", &history.replace(['\n', ' '], "|"));
+    let filled = report(&number, 2, '2', (100, 100)).replace("20=0|", "");
+    venue.send("8", &filled.replace("150=2", "150=F"));
+    assert!(client.expect("8").contains("|39=2|"));
     let day = in_days(1);
     let (code, said) = oms(folder, "roll", &[&format!("day={day}"), "--why", "a test"]);
     assert_eq!(code, 0, "{said}");

@@ -248,7 +248,7 @@ fn each_session_has_a_name_of_its_own_for_rules() {
         (
             "a*",
             "c",
-            "x.toml:7:15: `\"a*\"` is not valid for SessionName",
+            "x.toml:7:15: a * in SessionName stands for the TargetCompID of sessions that a Logon creates",
         ),
         (
             "@a",
