@@ -450,7 +450,7 @@ fn an_engine_has_one_value_of_its_keys() {
     );
     let text = session("Core=1") + &session("TargetSubID=X");
     assert!(
-        errors(&text).contains("x.cfg:7: `1` for Core: all sessions"),
+        errors(&text).contains("x.cfg:7: `1` for Core differs from another session: all sessions"),
         "{}",
         errors(&text)
     );
