@@ -116,8 +116,13 @@ pub fn venue_logs_on(listener: &TcpListener, next_out: u64) -> Peer {
 
 /// The client connects, and continues with this MsgSeqNum.
 pub fn client_logs_on(port: u16, next_out: u64) -> Peer {
-    let mut client = Peer::connect(port, "CLIENT", "OMS");
-    client.next_out = next_out;
+    logs_on(port, "CLIENT", "FIX.4.2", next_out)
+}
+
+/// A client of this name and BeginString(8) connects, and continues with this MsgSeqNum.
+pub fn logs_on(port: u16, name: &'static str, begin_string: &'static str, next_out: u64) -> Peer {
+    let mut client = Peer::connect(port, name, "OMS");
+    (client.begin_string, client.next_out) = (begin_string, next_out);
     client.log_on(30);
     client
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::oms::{Floor, client_logs_on, id, json, oms, order, report, start, venue_logs_on};
+use crate::oms::{self, Floor, client_logs_on, id, json, oms, order, report, start, venue_logs_on};
 use crate::peer::Peer;
 
 const SECTION: &str = r#"[[session]]
@@ -34,10 +34,7 @@ fn floor() -> Floor {
 }
 
 fn logs_on(port: u16, name: &'static str, next_out: u64) -> Peer {
-    let mut client = Peer::connect(port, name, "OMS");
-    client.next_out = next_out;
-    client.log_on(30);
-    client
+    oms::logs_on(port, name, "FIX.4.2", next_out)
 }
 
 fn fixwire(folder: &Path, words: &[&str]) -> (i32, String) {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::oms::{Floor, example, id, json, oms, order, report, start};
+use crate::oms::{self, Floor, example, id, json, oms, order, report, start};
 use crate::oms_desk::csv;
 use crate::oms_reports::in_days;
 use crate::peer::Peer;
@@ -153,10 +153,7 @@ fn with_copy(folder: &Path, port: u16, venue: u16, copy: u16) {
 
 /// Logs on with FIX 4.4.
 fn logs_on(port: u16, name: &'static str, next_out: u64) -> Peer {
-    let mut peer = Peer::connect(port, name, "OMS");
-    (peer.begin_string, peer.next_out) = ("FIX.4.4", next_out);
-    peer.log_on(30);
-    peer
+    oms::logs_on(port, name, "FIX.4.4", next_out)
 }
 
 #[test]

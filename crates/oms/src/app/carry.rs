@@ -262,6 +262,15 @@ impl Oms {
         reload::refused_in_conversion(state, rules, converter, order)
     }
 
+    /// Looks at the fields of a request for an order, and gathers those that the venue gets.
+    #[inline]
+    pub(super) fn look(&mut self, index: SessionNo, message: &Message<'_>) -> Look {
+        match self.is_usual(index, message) {
+            true => Look::Usual,
+            false => self.look_at(index, None, message),
+        }
+    }
+
     /// Whether no field of a request for an order needs a closer look.
     #[inline]
     pub(super) fn is_usual(&self, index: SessionNo, message: &Message<'_>) -> bool {
@@ -271,7 +280,7 @@ impl Oms {
     /// Gathers the fields of a request for an order that the venue gets; `route` is the line group that the condition
     /// of a route chose.
     #[cold]
-    pub(super) fn look(
+    pub(super) fn look_at(
         &mut self,
         index: SessionNo,
         route: Option<SessionNo>,

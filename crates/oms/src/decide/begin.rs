@@ -53,16 +53,10 @@ impl Core {
         most: usize,
         sink: &mut impl Sink,
     ) -> bool {
-        let rules = core::mem::take(&mut self.rules);
-        let mut steps = Steps {
-            sink,
-            left: most,
-            kept: None,
-        };
-        let done = self.begin_step(at, &rules, sessions, &mut steps);
-        let sink = steps.sink;
-        self.rules = rules;
-        if done.is_none() {
+        let is_done = self.in_steps(most, sink, |core, rules, steps| {
+            core.begin_step(at, rules, sessions, steps)
+        });
+        if !is_done {
             return false;
         }
         self.index();
@@ -161,20 +155,32 @@ impl Core {
         most: usize,
         sink: &mut impl Sink,
     ) -> bool {
+        let is_done = self.in_steps(most, sink, |core, rules, steps| {
+            core.begin_sessions(at, sessions, steps)?;
+            core.begin_marks(at, rules, steps)?;
+            core.begin_limits(at, rules, steps)
+        });
+        if is_done {
+            self.index_users();
+        }
+        is_done
+    }
+
+    /// Emits about `most` of the events for the settings; returns whether `emit` has emitted all of them.
+    fn in_steps<S: Sink>(
+        &mut self,
+        most: usize,
+        sink: &mut S,
+        emit: impl FnOnce(&mut Self, &RiskRules, &mut Steps<'_, S>) -> Option<()>,
+    ) -> bool {
         let rules = core::mem::take(&mut self.rules);
         let mut steps = Steps {
             sink,
             left: most,
             kept: None,
         };
-        let done = self
-            .begin_sessions(at, sessions, &mut steps)
-            .and_then(|()| self.begin_marks(at, &rules, &mut steps))
-            .and_then(|()| self.begin_limits(at, &rules, &mut steps));
+        let done = emit(self, &rules, &mut steps);
         self.rules = rules;
-        if done.is_some() {
-            self.index_users();
-        }
         done.is_some()
     }
 

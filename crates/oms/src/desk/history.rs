@@ -531,9 +531,8 @@ impl History {
                 price,
                 ..
             } => {
-                let (leg, last) = self.leg(leg, price)?;
-                let quantity = self.quantity(quantity);
-                Some(format!("drop copy: leg {leg}: {quantity} filled at {last}"))
+                let fill = self.leg_fill(leg, quantity, price)?;
+                Some(format!("drop copy: {fill}"))
             }
             CopyEvent::CopyBroken { kind, .. } => Some(format!("break: {kind}")),
             CopyEvent::CopyLine { .. }
@@ -599,6 +598,13 @@ impl History {
         ))
     }
 
+    /// Describes a fill of a leg of the order's spread.
+    fn leg_fill(&self, leg: u8, quantity: Quantity, price: Price) -> Option<String> {
+        let (leg, last) = self.leg(leg, price)?;
+        let quantity = self.quantity(quantity);
+        Some(format!("leg {leg}: {quantity} filled at {last}"))
+    }
+
     /// Describes fills of the legs of the order's spread.
     fn of_legs(&self, event: &SpreadEvent<'_>) -> Option<String> {
         match *event {
@@ -614,11 +620,7 @@ impl History {
                 quantity,
                 price,
                 ..
-            } => {
-                let (leg, last) = self.leg(leg, price)?;
-                let quantity = self.quantity(quantity);
-                Some(format!("leg {leg}: {quantity} filled at {last}"))
-            }
+            } => self.leg_fill(leg, quantity, price),
             SpreadEvent::LegUndone {
                 leg,
                 was_quantity,

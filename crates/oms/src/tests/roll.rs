@@ -4,7 +4,7 @@ use super::*;
 use crate::decide::venue::rejects::VenueReject;
 use crate::state::orders::transition::OrderState::{Ended, Lapsed, Working};
 use crate::values::ids::{AccountNo, InstrumentNo};
-use crate::values::rules::RejectCode;
+use crate::values::rules::{RejectCode, StatusRule};
 use crate::values::scope::Scope;
 use crate::values::value::{End, Trading};
 
@@ -532,6 +532,31 @@ fn a_cancel_that_was_lost_during_the_roll_is_sent_again_when_the_order_lapses() 
     world.wait(3 * SECOND);
     world.wait(60 * SECOND);
     assert_eq!((world.stands_as(order), world.sent_of(order)), (Lapsed, 0));
+}
+
+#[test]
+fn a_lost_cancel_on_a_line_without_status_requests_is_sent_again() {
+    for whose in ["roll", "client"] {
+        let mut rules = rules(LIMITS);
+        rules.roll_wait = 60 * SECOND;
+        for group in &mut rules.groups {
+            group.status = StatusRule::Never;
+        }
+        let mut world = World::of(rules);
+        let order = world.live();
+        world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
+        world.work();
+        world.at += 61 * SECOND;
+        world.work();
+        assert_eq!(world.stands_as(order), Lapsed);
+        world.cancel_in_flight(order, whose);
+        line_returns(&mut world);
+        let said = world.wait(6 * SECOND);
+        assert!(said.contains(&"LapseCancelled".into()), "{whose}: {said:?}");
+        world.wait(60 * SECOND);
+        assert_eq!(world.sent_of(order), 1, "{whose}: once for a logon");
+        world.check();
+    }
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_oms::SessionTemplate;
-use fixwire_oms::load::load_with;
 use fixwire_oms::rules::{CreatedName, RiskRules};
 
-use crate::desk::{Desk, Input, Said, Setup, dictionary};
+use crate::desk::{Desk, Input, Setup, dictionary};
+use crate::user_templates::{INSTRUMENTS, outcome, read_with};
 
 const SETTINGS: &str = r#"
 [oms]
@@ -55,7 +55,6 @@ const SESSIONS: [&str; 3] = ["LINE", "CLIENT-1", "OTHER"];
 const LINE: usize = 0;
 const ONE: usize = 1;
 
-const INSTRUMENTS: &str = "symbol,tick,reference\nXYZ,0.5,100\n";
 const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,10000000\nfirm,RC8,50\nfirm,RC13,1000\n\
                       firm,RC14,1000000000\nfirm,RC15,50000\nsession=CLIENT*,RC13,2\nsession=CLIENT-9*,RC13,4\n\
                       session=CLIENT-91,RC6,10\n";
@@ -77,18 +76,8 @@ fn templates() -> Vec<SessionTemplate> {
 }
 
 fn read(settings: &str, limits: &str) -> Result<RiskRules, String> {
-    let mut open = |file: &str| match file {
-        "instruments.csv" => Ok(INSTRUMENTS.to_owned()),
-        _ => Ok(limits.to_owned()),
-    };
     let created: Vec<CreatedName> = templates().into_iter().map(|it| it.user).collect();
-    load_with(settings, &SESSIONS, &created, &mut open).map_err(|mistakes| {
-        let line = |at: usize| settings[..at].matches('\n').count() + 1;
-        let mistakes = mistakes
-            .iter()
-            .map(|it| format!("line {}: {it}", line(it.at)));
-        mistakes.collect::<Vec<_>>().join("\n")
-    })
+    read_with(settings, limits, &SESSIONS, &created)
 }
 
 fn desk_of(settings: &str) -> Desk {
@@ -113,18 +102,12 @@ fn name(client: &str) -> String {
     format!("FIX.4.2:OMS->{client}")
 }
 
-/// What becomes of an order: `sent`, or the text of its reject.
+/// What becomes of an order.
 fn order(desk: &mut Desk, from: usize, id: &str, more: &str) -> String {
     let quantity = if more.contains("38=") { "" } else { "38=10|" };
     let body =
         format!("11={id}|55=XYZ|54=1|40=2|44=100|60=20261122-08:00:00|21=1|{quantity}{more}");
-    let said = desk.says(from, "D", &body);
-    let reject = |it: &&Said| it.to == from && it.msg_type == "8";
-    match said.iter().find(reject) {
-        Some(reject) => reject.get(58).unwrap_or_default().to_owned(),
-        None if said.iter().any(|it| it.to == LINE) => "sent".to_owned(),
-        None => "nothing".to_owned(),
-    }
+    outcome(&desk.says(from, "D", &body), from, LINE)
 }
 
 /// The venue accepts and fills an order: to whom the reports go.

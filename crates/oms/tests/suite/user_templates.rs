@@ -1,8 +1,8 @@
 //! Users by template: a `[[user]]` and limits for each session whose name fits a pattern.
 
 use fixwire_engine::protocol::dictionary::Version;
-use fixwire_oms::load::load;
-use fixwire_oms::rules::RiskRules;
+use fixwire_oms::load::load_with;
+use fixwire_oms::rules::{CreatedName, RiskRules};
 
 use crate::desk::{Desk, Input, Said, Setup};
 use crate::floor::Floor;
@@ -62,23 +62,33 @@ const THREE: usize = 2;
 const LINE: usize = 4;
 const DROP: usize = 5;
 
-const INSTRUMENTS: &str = "symbol,tick,reference\nXYZ,0.5,100\n";
+pub const INSTRUMENTS: &str = "symbol,tick,reference\nXYZ,0.5,100\n";
 const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,10000000\nfirm,RC8,50\nfirm,RC13,1000\n\
                       firm,RC14,1000000000\nfirm,RC15,50000\nsession=CLIENT*,RC13,2\nsession=CLIENT-9*,RC13,5\n\
                       session=CLIENT-3,RC13,1\n";
 
-fn read(settings: &str, limits: &str) -> Result<RiskRules, String> {
+/// Reads settings with these limits, for these sessions and those that Logons create; each mistake with its line.
+pub fn read_with(
+    settings: &str,
+    limits: &str,
+    sessions: &[&str],
+    created: &[CreatedName],
+) -> Result<RiskRules, String> {
     let mut open = |file: &str| match file {
         "instruments.csv" => Ok(INSTRUMENTS.to_owned()),
         _ => Ok(limits.to_owned()),
     };
-    load(settings, &SESSIONS, &mut open).map_err(|mistakes| {
+    load_with(settings, sessions, created, &mut open).map_err(|mistakes| {
         let line = |at: usize| settings[..at].matches('\n').count() + 1;
         let mistakes = mistakes
             .iter()
             .map(|it| format!("line {}: {it}", line(it.at)));
         mistakes.collect::<Vec<_>>().join("\n")
     })
+}
+
+fn read(settings: &str, limits: &str) -> Result<RiskRules, String> {
+    read_with(settings, limits, &SESSIONS, &[])
 }
 
 fn desk() -> Desk {
@@ -102,15 +112,18 @@ fn log_on(desk: &mut Desk) {
 }
 
 /// What becomes of an order: `sent`, or the text of its reject.
-fn order(desk: &mut Desk, from: usize, id: &str, more: &str) -> String {
-    let body = format!("11={id}|55=XYZ|54=1|38=10|40=2|44=100|60=20261122-08:00:00|{more}");
-    let said = desk.says(from, "D", &body);
+pub fn outcome(said: &[Said], from: usize, line: usize) -> String {
     let reject = |it: &&Said| it.to == from && it.msg_type == "8";
     match said.iter().find(reject) {
         Some(reject) => reject.get(58).unwrap_or_default().to_owned(),
-        None if said.iter().any(|it| it.to == LINE) => "sent".to_owned(),
+        None if said.iter().any(|it| it.to == line) => "sent".to_owned(),
         None => "nothing".to_owned(),
     }
+}
+
+fn order(desk: &mut Desk, from: usize, id: &str, more: &str) -> String {
+    let body = format!("11={id}|55=XYZ|54=1|38=10|40=2|44=100|60=20261122-08:00:00|{more}");
+    outcome(&desk.says(from, "D", &body), from, LINE)
 }
 
 #[test]

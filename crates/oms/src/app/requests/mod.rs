@@ -43,7 +43,7 @@ impl Oms {
             true => Look::Usual,
             false => {
                 new.route = routes::route_of(self, at, index, message);
-                self.look(index, new.route, message)
+                self.look_at(index, new.route, message)
             }
         };
         let odd = look.lost().or_else(|| {
@@ -93,10 +93,7 @@ impl Oms {
         };
         let change = Indexed::read(message, |it| requests::change(index, kind, it));
         let mut change = change?;
-        let look = match self.is_usual(index, message) {
-            true => Look::Usual,
-            false => self.look(index, None, message),
-        };
+        let look = self.look(index, message);
         let mut lost = look.lost();
         let order = (!look.is_usual()).then(|| self.core.named(&change));
         if order
@@ -159,10 +156,7 @@ impl Oms {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         if message.msg_type() == b"S" {
-            let look = match self.is_usual(index, message) {
-                true => Look::Usual,
-                false => self.look(index, None, message),
-            };
+            let look = self.look(index, message);
             // For each side there is a note of the carried fields, and a note of the TMP values that follow from them.
             let (messages, bytes) = self.room();
             if !look.is_usual() && !outbox.has_room(messages + 4, bytes) {

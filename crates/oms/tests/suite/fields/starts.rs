@@ -91,10 +91,16 @@ fn nothing_is_sent_with_a_field_that_the_line_no_longer_has() {
         let large = base("D", "A2", "").replace("38=10|", "38=2000000|");
         desk.says(CLIENT, "D", &format!("{large}528=A|"));
         desk.hear(&Input::Down(VENUE, false));
-        for (id, fields) in [("A3", PARTIES), ("A4", "528=A|"), ("A5", "58=a|")] {
+        for (id, fields) in [
+            ("A3", PARTIES),
+            ("A4", "528=A|"),
+            ("A5", "58=a|"),
+            ("A7", ""),
+        ] {
             desk.says(CLIENT, "D", &format!("{}{fields}", base("D", id, "")));
         }
-        desk.says(CLIENT, "G", &format!("{}528=A|", base("G", "A6", "A1")));
+        // The OMS itself replaces a queued order.
+        desk.says(CLIENT, "G", &format!("{}528=A|", base("G", "A6", "A7")));
         desk.set_dictionary(VENUE, DELTA);
         desk.hear(&Input::Restart(0, from_checkpoint));
         desk.hear(&Input::Up(CLIENT, false));
@@ -109,7 +115,7 @@ fn nothing_is_sent_with_a_field_that_the_line_no_longer_has() {
             !said.iter().any(|it| it.to == VENUE && it.msg_type == "G"),
             "{said:?}"
         );
-        for (id, tag) in [("A3", 453), ("A4", 528)] {
+        for (id, tag) in [("A3", 453), ("A4", 528), ("A6", 528)] {
             let mut told = said
                 .iter()
                 .filter(|it| it.to == CLIENT && it.get(11) == Some(id));
