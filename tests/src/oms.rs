@@ -10,3 +10,4 @@ pub mod heard;
 pub mod stream;
 pub mod trader;
 pub mod venue;
+pub mod worlds;

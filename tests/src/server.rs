@@ -389,3 +389,23 @@ impl Drop for Server {
         let _ = self.child.wait();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handled_signals_are_those_that_linux_lists() {
+        let status = "Name:\tfixwire\nState:\tS (sleeping)\nSigIgn:\t0000000000001000\nSigCgt:\t0000000000004003\n";
+        let handled = handled_signals(status);
+        let handles = |signal: Signal| handled.map(|it| it >> (signal.as_raw() - 1) & 1 == 1);
+        assert_eq!(handles(Signal::HUP), Some(true));
+        assert_eq!(handles(Signal::TERM), Some(true));
+        assert_eq!(handles(Signal::USR1), Some(false));
+        assert_eq!(
+            handled_signals(&status.replace("S (sleeping)", "Z (zombie)")),
+            None
+        );
+        assert_eq!(handled_signals(""), None);
+    }
+}

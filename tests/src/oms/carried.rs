@@ -142,6 +142,14 @@ pub struct CarriedCounts {
     pub cancels: usize,
 }
 
+impl CarriedCounts {
+    /// Whether orders, replaces or cancels have carried nothing.
+    #[must_use]
+    pub fn lacks_some(&self) -> bool {
+        [self.orders, self.replaces, self.cancels].contains(&0)
+    }
+}
+
 /// Compares what requests of the client carry with what was drawn, and what requests at the exchange carry with what
 /// those of the client do.
 ///

@@ -19,6 +19,7 @@ use fixwire_rigs::oms::carried::Versions;
 use fixwire_rigs::oms::floor::{Floor, date};
 use fixwire_rigs::oms::stream::{Stream, StreamCounts};
 use fixwire_rigs::oms::trader::Trader;
+use fixwire_rigs::oms::worlds;
 use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Server, scratch};
 use fixwire_rigs::trade::PATIENCE;
@@ -54,30 +55,10 @@ const QUIET: Duration = Duration::from_millis(1_500);
 
 #[test]
 fn a_hundred_thousand_orders_keep_what_they_carry_over_kills_and_a_roll() -> Result<(), String> {
-    let text = std::env::var("OMS_KILLS").ok();
-    let kills: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(60);
     let seed = seed();
-    let worlds = WORLDS.len() as u64;
-    let share = |at: u64| kills / worlds + u64::from(at < kills % worlds);
-    let played: Vec<Result<Played, String>> = std::thread::scope(|scope| {
-        let worlds = (0..).zip(WORLDS).map(|(at, world)| {
-            let name = format!("world{at}");
-            let play = move || play(&name, world, share(at), Random::new(seed ^ at));
-            scope.spawn(play)
-        });
-        let worlds: Vec<_> = worlds.collect();
-        let joined = worlds.into_iter().map(|world| world.join());
-        joined
-            .map(|end| end.unwrap_or_else(|_| Err("a world panicked".into())))
-            .collect()
-    });
-    let faults = played.iter().filter_map(|it| it.as_ref().err());
-    let faults: Vec<&str> = faults.map(String::as_str).collect();
-    if !faults.is_empty() {
-        return Err(format!("FIXWIRE_SEED={seed}: {}", faults.join("\n")));
-    }
+    let played = worlds::at_once(&WORLDS, worlds::kills(60), seed, &play)?;
     let mut total = Played::default();
-    for one in played.iter().flatten() {
+    for one in &played {
         total.add(one);
     }
     println!("{total:?}, all as drawn; seed {seed}");
