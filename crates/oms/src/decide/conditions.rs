@@ -50,7 +50,7 @@ impl Core {
             (None, own) => own,
             // A new order may have one condition only: not two, and not one besides a stop price that the venue
             // watches.
-            (Some(_), _) if kind.has_stop() => return Err(Reason::of(Why::Unsupported)),
+            (Some(_), _) if kind.has_stop() => return Err(Reason::of(Why::TwoConditions)),
             (Some(wish), _) => {
                 let price = scaled(wish.price, self.state.scale(instrument))?;
                 Some((wish.field, wish.rises, price))
@@ -72,8 +72,7 @@ impl Core {
         }
         let is_parent = role == Some(FamilyRole::Parent);
         if is_parent && (condition.is_some() || valid_for.is_some()) {
-            // A parent order is not sent itself, so it has no condition and no validity.
-            return Err(Reason::of(Why::Unsupported));
+            return Err(Reason::of(Why::ParentCondition));
         }
         Ok(AcceptedTerms {
             valid_for: valid_for.or(user.validity).filter(|_| !is_parent),

@@ -270,7 +270,7 @@ fn stop_orders_are_held_when_the_venue_has_none() {
     step(9_800, orders[2], OrderType::Market);
     step(10_200, orders[3], OrderType::Market);
     let two = world.asks(Side::Buy, OrderType::Stop, "101", when("bid>=1"));
-    assert_eq!((two, world.refused), (None, Some(Why::Unsupported)));
+    assert_eq!((two, world.refused), (None, Some(Why::TwoConditions)));
     world.check();
 }
 

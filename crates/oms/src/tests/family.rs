@@ -354,7 +354,15 @@ fn who_may_have_parents_and_how_many() {
             },
         ),
     ] {
-        assert_eq!(world.refuses(new), Why::Unsupported, "{new:?}");
+        let why = match new.terms {
+            Terms {
+                valid_for: None,
+                condition: None,
+                ..
+            } => Why::Unsupported,
+            _ => Why::ParentCondition,
+        };
+        assert_eq!(world.refuses(new), why, "{new:?}");
     }
     let mut none = World::new();
     assert_eq!(none.refuses(plain(10, "100", as_parent())), Why::NotParents);

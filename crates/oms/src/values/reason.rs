@@ -231,6 +231,10 @@ reasons! {
     80 NotConditional, "RC2", 0, 2, "conditional orders are not allowed for this session";
     /// The session has as many held orders as it may have.
     81 Conditionals, "", 3, 2, "too many conditional orders of this session are held";
+    /// The order has two conditions, or a condition and a stop price.
+    82 TwoConditions, "", 11, 2, "an order has one condition: the own tag condition, TriggerType(1100) or StopPx(99)";
+    /// A parent order has a condition or a validity.
+    83 ParentCondition, "", 11, 2, "a parent order is not sent itself: it has no condition and no validity";
     /// TMP has no value for this TimeInForce(59).
     90 TmpTimeInForce, "", 11, 2, "over TMP TimeInForce(59) must be 0 (Day), 3 (Immediate or Cancel) or 4 (Fill or Kill)";
     /// The account is not a number, as TMP needs it.
