@@ -365,6 +365,8 @@ impl Core {
                 known.scale >= rule.scale && known.quantity_scale == wanted && known.worth == worth
             });
             if !is_same {
+                let was = known.map(|index| self.state.instruments[index].worth);
+                self.work.is_revalued |= was.is_some_and(|was| was != worth);
                 let scale = known.map_or(0, |index| self.state.scale(index));
                 let event = OrderEvent::Setup(SetupEvent::Instrument {
                     index: known.unwrap_or(self.state.instruments().next()),

@@ -4,7 +4,7 @@
 use alloc::format;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::risk;
+use crate::decide::risk::{self, Exceeded};
 use crate::state::event::{LimitEvent, OrderEvent, SetupEvent};
 use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
@@ -54,24 +54,40 @@ impl Core {
         const MOST: usize = 4;
         let mut reason = None;
         for _ in 0..MOST {
-            let Some((scope, control, value, limit)) = risk::exceeded(self.state(), party, at)
-            else {
+            let Some(exceeded) = risk::exceeded(self.state(), party, at) else {
                 return reason;
             };
             reason = reason.or(Some(Reason {
-                scope,
+                scope: exceeded.scope,
                 ..Reason::of(Why::Killed)
             }));
-            let digits = control.unit().digits();
-            let (value, limit) = (figure(value, digits), figure(limit, digits));
-            let why = format!("{control}: {value}, at most {limit}");
-            let by = By {
-                who: Self::GUARD,
-                why: why.as_bytes(),
-            };
-            self.set_trading(at, scope, Trading::Killed, by, sink);
+            self.kill(at, &exceeded, sink);
         }
         reason
+    }
+
+    /// Activates the kill switch of one scope whose loss is above RC17; returns whether there was such a scope.
+    pub(crate) fn guard_loss(&mut self, at: i64, sink: &mut impl Sink) -> bool {
+        let Some(exceeded) = risk::exceeded_loss(self.state()) else {
+            return false;
+        };
+        self.kill(at, &exceeded, sink);
+        true
+    }
+
+    fn kill(&mut self, at: i64, exceeded: &Exceeded, sink: &mut impl Sink) {
+        let control = exceeded.control;
+        let digits = control.unit().digits();
+        let (value, limit) = (
+            figure(exceeded.value, digits),
+            figure(exceeded.limit, digits),
+        );
+        let why = format!("{control}: {value}, at most {limit}");
+        let by = By {
+            who: Self::GUARD,
+            why: why.as_bytes(),
+        };
+        self.set_trading(at, exceeded.scope, Trading::Killed, by, sink);
     }
 
     /// The name that is recorded as operator when a limit activates a kill switch.

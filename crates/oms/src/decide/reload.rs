@@ -380,6 +380,7 @@ impl Core {
         }
         let scales: Table<InstrumentNo, u8> =
             self.state.instruments.iter().map(|it| it.scale).collect();
+        let worths: Vec<u64> = self.state.instruments.iter().map(|it| it.worth).collect();
         let event = OrderEvent::Reload(ReloadEvent::Reloaded {
             settings,
             back: new.kind == ReloadKind::Back,
@@ -388,6 +389,8 @@ impl Core {
             changes: NestedEvents(&plan.events),
         });
         self.emit(at, &event, sink);
+        let mut known = self.state.instruments.iter().zip(worths);
+        self.work.is_revalued |= known.any(|(now, was)| now.worth != was);
         if self.rules.market_data != new.rules.market_data {
             // A session that is no longer a source of market data does not report changed prices.
             self.prices.forget();

@@ -396,18 +396,44 @@ pub(crate) fn check_cancel(state: &OmsState, party: Party, at: i64) -> Result<()
 const KILLING: u32 =
     RiskControl::KillRate.bit() | RiskControl::Executions.bit() | RiskControl::Loss.bit();
 
-/// The first scope that exceeds a limit with a kill switch: scope, control, value, limit.
-pub(crate) fn exceeded(
-    state: &OmsState,
-    party: Party,
-    at: i64,
-) -> Option<(Scope, RiskControl, i128, i128)> {
+/// A scope that exceeds a limit with a kill switch.
+pub(crate) struct Exceeded {
+    pub scope: Scope,
+    pub control: RiskControl,
+    pub value: i128,
+    pub limit: i128,
+}
+
+/// The first scope of an order that exceeds a limit with a kill switch.
+pub(crate) fn exceeded(state: &OmsState, party: Party, at: i64) -> Option<Exceeded> {
     state.find_standing(party, state.holding_of(party), |scope, standing| {
         if standing.limits.controls() & KILLING == 0 {
             return None;
         }
         let (control, value, limit) = exceeded_at(state, standing, at)?;
-        Some((scope, control, value, limit))
+        Some(Exceeded {
+            scope,
+            control,
+            value,
+            limit,
+        })
+    })
+}
+
+/// The first of all scopes with a loss above RC17 that is not killed, the widest kind of scope first.
+pub(crate) fn exceeded_loss(state: &OmsState) -> Option<Exceeded> {
+    let control = RiskControl::Loss;
+    let mut scopes = state.all_standings();
+    scopes.find_map(|(scope, standing)| {
+        let limit = standing.limits.get(control)?;
+        let value = -standing.tally.gained;
+        let is_exceeded = value > limit && standing.limits.trading != Trading::Killed;
+        is_exceeded.then_some(Exceeded {
+            scope,
+            control,
+            value,
+            limit,
+        })
     })
 }
 

@@ -111,9 +111,9 @@ pub(crate) fn least_hold(core: &Core, instrument: InstrumentNo) -> Price {
     let Some(known) = core.state.instruments.get(instrument) else {
         return 0;
     };
-    // A value in 10^-9 is a price in 10^-scale, times 10^(3 - scale), times the instrument's value in 10^-6.
+    // A value in 10^-9 is a price in 10^-scale, times 10^-scale, times the instrument's value in 10^-9.
     let parts = 10_i128.pow(known.scale.into());
-    let one = i128::from(known.worth.max(1)) * 1_000;
+    let one = i128::from(known.worth.max(1));
     let least = worth.and_then(|worth| worth.checked_mul(parts));
     let least = least.map_or(MOST, |least| least / one + i128::from(least % one > 0));
     i64::try_from(least.min(MOST)).unwrap_or(i64::MAX)

@@ -73,6 +73,8 @@ pub(crate) struct Work {
     pub mass: MassQuestions,
     /// Orders of earlier trading days whose status the OMS requests from their venue.
     pub lapsed: LapsedOrders,
+    /// Whether new rates have changed values, so that RC17 is to be checked at every scope.
+    pub(crate) is_revalued: bool,
     /// Whether the journal uses its reserved disk space. New orders are then rejected, so that the space lasts for
     /// cancels and reports.
     pub(crate) on_reserve: bool,
@@ -81,6 +83,8 @@ pub(crate) struct Work {
 /// Tasks between inputs, the most urgent first. Each step of the OMS does one task.
 #[derive(Debug)]
 enum Task {
+    /// New rates have changed values: trading of a scope is killed whose loss is above RC17.
+    GuardLosses,
     /// A child of a parent was closed. The parent is closed too if it may not stay open.
     Settle(Number),
     /// The OMS cancels an order.
@@ -379,6 +383,9 @@ impl Core {
     /// The next task to do.
     #[inline]
     fn next_task(&mut self, at: i64) -> Option<Task> {
+        if self.work.is_revalued {
+            return Some(Task::GuardLosses);
+        }
         if let Some(parent) = self.work.settling.front() {
             return Some(Task::Settle(*parent));
         }
@@ -415,6 +422,7 @@ impl Core {
     /// Does one task: a few events.
     pub fn work(&mut self, at: i64, sink: &mut impl Sink) {
         match self.next_task(at) {
+            Some(Task::GuardLosses) => self.work.is_revalued = self.guard_loss(at, sink),
             Some(Task::Settle(parent)) => {
                 self.work.settling.pop_front();
                 self.settle_parent(at, parent, sink);

@@ -38,7 +38,8 @@ const INSTRUMENT_COLUMNS: [&str; 11] = [
 
 /// Maximum number of decimals of a rate.
 const RATE_DECIMALS: u8 = 9;
-const RATE_ONE: i128 = 1_000_000_000;
+const MULTIPLIER_DECIMALS: u8 = 6;
+const MULTIPLIER_ONE: i128 = 1_000_000;
 
 impl Reader<'_> {
     pub(super) fn file(&mut self, key: &str, file: &str, text: &str) {
@@ -147,9 +148,10 @@ impl Reader<'_> {
         let one = digits.map(|digits| 10_i128.pow(digits.into()));
         let rate = one.and_then(|one| i128::from(given.mantissa).checked_mul(one));
         let rate = rate.ok_or(("rate has too many decimals".to_string(), ""))?;
-        let worth = i128::from(units("multiplier", multiplier, 6)?).checked_mul(rate);
+        let worth =
+            i128::from(units("multiplier", multiplier, MULTIPLIER_DECIMALS)?).checked_mul(rate);
         // Rounded up, so that an order counts for at least its value.
-        let worth = worth.map(|worth| worth.saturating_add(RATE_ONE - 1) / RATE_ONE);
+        let worth = worth.map(|worth| worth.saturating_add(MULTIPLIER_ONE - 1) / MULTIPLIER_ONE);
         let worth = worth.and_then(|worth| u64::try_from(worth).ok());
         let reference = match row.cells[6] {
             Some(text) => {
@@ -200,7 +202,7 @@ impl Reader<'_> {
                 let what = format!(
                     "multiplier {} times rate {given} is out of range: at most {}",
                     multiplier.normalized(),
-                    figure(u64::MAX.into(), 6)
+                    figure(u64::MAX.into(), 9)
                 );
                 let hint = "choose a smaller unit of the firm's currency, or another multiplier";
                 (what, hint)

@@ -82,7 +82,7 @@ impl NamedRule for InstrumentRule {
                     scale => scale.to_string(),
                 },
             ),
-            ("worth", figure(self.worth.into(), 6)),
+            ("worth", figure(self.worth.into(), 9)),
             ("multiplier", or_none(security.multiplier)),
             ("currency", or_none(self.currency.map(currency_text))),
             (

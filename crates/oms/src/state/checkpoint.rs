@@ -17,6 +17,7 @@ use crate::state::orders::{Order, Orders};
 use crate::state::quotes::Quotes;
 use crate::state::{Holding, OmsState, Standing};
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::scope::Scope;
 use crate::values::value::Number;
 
 mod checks;
@@ -64,7 +65,7 @@ impl Ledger for OmsState {
         state_hash(|to| {
             self.put(orders.into_iter(), to);
             // The hash has the usage too, which must equal the sum over the orders.
-            self.all_standings().for_each(|it| it.tally.put(to));
+            self.all_standings().for_each(|(_, it)| it.tally.put(to));
         })
     }
 }
@@ -81,12 +82,18 @@ impl OmsState {
         }
     }
 
-    pub(crate) fn all_standings(&self) -> impl Iterator<Item = &Standing> {
-        core::iter::once(&self.firm)
-            .chain(self.sessions.iter().map(|it| &it.standing))
-            .chain(self.accounts.iter().map(|it| &it.standing))
-            .chain(self.instruments.iter().map(|it| &it.standing))
-            .chain(self.holdings.iter().map(|it| &it.standing))
+    pub(crate) fn all_standings(&self) -> impl Iterator<Item = (Scope, &Standing)> {
+        let sessions = self.sessions.numbered();
+        let accounts = self.accounts.numbered();
+        let instruments = self.instruments.numbered();
+        core::iter::once((Scope::Firm, &self.firm))
+            .chain(sessions.map(|(no, it)| (Scope::Session(no), &it.standing)))
+            .chain(accounts.map(|(no, it)| (Scope::Account(no), &it.standing)))
+            .chain(instruments.map(|(no, it)| (Scope::Instrument(no), &it.standing)))
+            .chain(self.holdings.iter().map(|it| {
+                let scope = Scope::Holding(it.account, it.instrument);
+                (scope, &it.standing)
+            }))
     }
 
     /// Writes all parts, with the orders in the given sequence.
@@ -204,7 +211,7 @@ impl OmsState {
         state.check_ended()?;
         state.conditions.mark(&mut state.orders)?;
         state.complete_families()?;
-        let has_flow = state.all_standings().any(|it| it.flow.is_some());
+        let has_flow = state.all_standings().any(|(_, it)| it.flow.is_some());
         state.has_flow = has_flow;
         let ids = <Vec<(u64, UsedBy)>>::take(from)?;
         state.ids.reserve(ids.len());

@@ -36,7 +36,7 @@ events! {
             index: InstrumentNo = "Number of the instrument in events.",
             scale: u8 = "Decimals of its prices.",
             quantity_scale: u8 = "Decimals of its quantities.",
-            worth: u64 = "Multiplier times rate of exchange, in 10^-6.",
+            worth: u64 = "Multiplier times rate of exchange, in 10^-9.",
             symbol: &'a [u8] = "Symbol(55).",
         }
         /// The program or its settings changed.
@@ -467,7 +467,7 @@ events! {
             line: SessionNo = "The line.", account: AccountNo = "The account.",
             instrument: InstrumentNo = "The instrument.",
             side: Side = "Side(54).",
-            effect: Option<Effect> = "PositionEffect(77), if the symbol uses it; `None` when the report lacks it: the fill nets.",
+            effect: Option<Effect> = "PositionEffect(77), if the symbol uses it; `None` when the report lacks it; the fill then closes the opposite position first.",
             exec: u64 = "Hash of ExecID(17).",
             quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
             id: &'a [u8] = "ClOrdID(11) at the venue.",

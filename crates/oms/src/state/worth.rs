@@ -12,6 +12,18 @@ use crate::values::show::Parts;
 use crate::values::units::{in_limits, units};
 use crate::values::value::{Amount, Price, Quantity};
 
+/// `amount` times `worth`, divided by `parts`, rounded away from zero; `None` when it is too large.
+fn parts_of(amount: Amount, worth: u64, parts: u64) -> Option<Amount> {
+    let (worth, parts) = (Amount::from(worth), Amount::from(parts));
+    let rounded = |product: Amount| product / parts + (product % parts).signum();
+    if let Some(product) = amount.checked_mul(worth) {
+        return Some(rounded(product));
+    }
+    // The product of the remainder is below 10^18 times 2^64.
+    let whole = (amount / parts).checked_mul(worth)?;
+    whole.checked_add(rounded(amount % parts * worth))
+}
+
 /// Largest amount of money, in 10^-9 of the firm's currency.
 const MOST: Amount = 10_i128.pow(30);
 
@@ -70,8 +82,8 @@ impl OmsState {
 
     /// Value of `amount`, which is price times quantity, rounded away from zero; `None` when it is too large.
     pub(crate) fn money(&self, instrument: InstrumentNo, amount: Amount) -> Option<Amount> {
-        const TENS: [u64; 15] = {
-            let mut tens = [1; 15];
+        const TENS: [u64; 19] = {
+            let mut tens = [1; 19];
             let mut at = 1;
             while at < tens.len() {
                 tens[at] = 10 * tens[at - 1];
@@ -80,14 +92,11 @@ impl OmsState {
             tens
         };
         let known = self.instruments.get(instrument)?;
-        let amount = amount.checked_mul(i128::from(known.worth))?;
-        // The unit 10^-scale of price times quantity, with 10^-6 of the instrument's value, becomes 10^-9.
-        let scale = known.scale + known.quantity_scale;
-        let amount = if scale <= 3 {
-            amount.checked_mul(TENS[usize::from(3 - scale)].into())?
-        } else {
-            let parts = Amount::from(*TENS.get(usize::from(scale - 3))?);
-            amount / parts + (amount % parts).signum()
+        // Price times quantity is in 10^-scale, the value of the instrument and the result are in 10^-9.
+        let parts = *TENS.get(usize::from(known.scale + known.quantity_scale))?;
+        let amount = match known.worth % parts {
+            0 => amount.checked_mul((known.worth / parts).into())?,
+            _ => parts_of(amount, known.worth, parts)?,
         };
         (amount.abs() <= MOST).then_some(amount)
     }
@@ -166,6 +175,44 @@ impl OmsState {
             buying,
             selling,
             ..Tally::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts_of;
+
+    #[test]
+    fn a_product_above_128_bits_is_divided_as_a_smaller_one() {
+        let one = 10_u64.pow(18);
+        // 10^12 units at a price of 10^9, each with 9 decimals, in a currency with a rate of 1.5.
+        let amount = 10_i128.pow(21 + 9 + 8);
+        assert_eq!(
+            parts_of(amount, 1_500_000_000, one),
+            Some(15 * 10_i128.pow(28))
+        );
+        assert_eq!(
+            parts_of(amount + 1, 1_500_000_001, one),
+            Some(150_000_000_100_000_000_000_000_000_001)
+        );
+        assert_eq!(
+            parts_of(-amount - 1, 1_500_000_001, one),
+            Some(-150_000_000_100_000_000_000_000_000_001)
+        );
+        assert_eq!(parts_of(i128::MAX, u64::MAX, 1), None);
+        for (amount, worth, parts, rounded) in [
+            (7, 3, 10, 3),
+            (-7, 3, 10, -3),
+            (10, 1, 10, 1),
+            (-1, 1, 1_000, -1),
+            (0, 5, 7, 0),
+        ] {
+            assert_eq!(
+                parts_of(amount, worth, parts),
+                Some(rounded),
+                "{amount} {worth} {parts}"
+            );
         }
     }
 }

@@ -100,7 +100,7 @@ fn add_names(state: &mut OmsState) {
     assert!(state.instrument_names.add(spread, b"SPREAD"));
     state.instruments.push(Instrument {
         scale: 2,
-        worth: 1_000_000,
+        worth: 1_000_000_000,
         ..Instrument::default()
     });
     let leg = |instrument, side| SpreadLeg {

@@ -2,6 +2,7 @@
 
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_oms::load::load;
+use fixwire_oms::{RequestKind, Scope, Trading};
 
 use crate::desk::{Desk, Input, Setup};
 
@@ -73,10 +74,10 @@ fn limits_count_in_the_currency_of_the_firm() {
     let mut desk = desk();
     // 100 × 2 × 0.9254321, with the product of multiplier and rate rounded up to 1.850865.
     assert_eq!(order(&mut desk, "1", "IBM", 100), "");
-    let wanted = "RC7: order value exceeds the limit (18693.7365, at most 18508.65 for firm)";
+    let wanted = "RC7: order value exceeds the limit (18693.72842, at most 18508.65 for firm)";
     assert_eq!(order(&mut desk, "2", "IBM", 101), wanted);
     assert_eq!(order(&mut desk, "3", "AIR", 185), "");
-    assert!(desk.query("accounts").contains("\t37008.65\t"));
+    assert!(desk.query("accounts").contains("\t37008.642\t"));
 }
 
 #[test]
@@ -86,19 +87,25 @@ fn a_rate_with_many_decimals_lets_no_order_exceed_a_limit() {
         "rates.csv",
         "currency,rate\nEUR,0.0000014\nUSD,0.0000015\nJPY,0.000000001\nCHF,0.000001\n",
     );
-    desk.set_file("limits.csv", &LIMITS.replace("18508.65", "0.00012"));
+    desk.set_file(
+        "limits.csv",
+        &LIMITS
+            .replace("18508.65", "0.00012")
+            .replace("RC6,1000", "RC6,2000"),
+    );
     desk.hear(&Input::Restart(0, false));
     logs_on(&mut desk);
-    // 100 × 0.0000014 is 0.00014, and counts as 0.0002.
     let said = order(&mut desk, "1", "AIR", 1);
     assert_eq!(
         said,
-        "RC7: order value exceeds the limit (0.0002, at most 0.00012 for firm)"
+        "RC7: order value exceeds the limit (0.00014, at most 0.00012 for firm)"
     );
-    // The smallest rate counts as 0.000001.
-    assert_eq!(order(&mut desk, "2", "SONY", 1), "");
-    assert_eq!(order(&mut desk, "3", "ROCHE", 1), "");
-    assert!(order(&mut desk, "4", "SONY", 2).starts_with("RC7: "));
+    assert_eq!(order(&mut desk, "2", "SONY", 1_200), "");
+    let said = order(&mut desk, "3", "SONY", 1_201);
+    assert_eq!(
+        said,
+        "RC7: order value exceeds the limit (0.0001201, at most 0.00012 for firm)"
+    );
 }
 
 #[test]
@@ -143,6 +150,46 @@ fn an_order_without_a_rate_or_with_an_old_one_is_rejected() {
 }
 
 #[test]
+fn a_loss_by_new_rates_kills_without_an_order() {
+    let new = RATES.replace("0.9254321", "1.9");
+    for restarts in [false, true] {
+        let mut desk = desk();
+        desk.set_file("limits.csv", &format!("{LIMITS}symbol=IBM,RC17,100\n"));
+        desk.hear(&Input::Restart(0, false));
+        logs_on(&mut desk);
+        assert_eq!(order(&mut desk, "1", "IBM", 50), "");
+        assert_eq!(order(&mut desk, "2", "IBM", 1), "");
+        let report = |exec: &str, price: u32, quantity: u32, cum: u32| {
+            format!(
+                "11=1|37=V|17={exec}|150=F|39=1|55=IBM|54=1|38=50|44=100|32={quantity}|31={price}|14={cum}|151={}|6=100|",
+                50 - cum
+            )
+        };
+        desk.says(VENUE, "8", &report("E1", 100, 40, 40));
+        // 40 × 1 × 2 are lost: 74.03 EUR, and 152 EUR by the new rate.
+        desk.says(VENUE, "8", &report("E2", 99, 1, 41));
+        let ibm = desk.state().instruments().find(b"IBM").unwrap();
+        let trading = |desk: &Desk| desk.state().trading(Scope::Instrument(ibm));
+        assert_eq!(trading(&desk), Trading::Active);
+        desk.set_file("rates.csv", &new);
+        if restarts {
+            desk.hear(&Input::Restart(0, false));
+            logs_on(&mut desk);
+        } else {
+            // A comment is a change of the settings.
+            desk.reload("[oms]", "# by new rates\n[oms]");
+        }
+        assert_eq!(trading(&desk), Trading::Killed);
+        let orders = desk.state().orders();
+        let cancelled = orders.iter().filter(|order| {
+            let request = orders.request_of(order);
+            request.is_some_and(|it| it.kind == RequestKind::Cancel)
+        });
+        assert_eq!(cancelled.count(), 2);
+    }
+}
+
+#[test]
 fn mistakes_of_rates_are_told_with_their_line() {
     let found = |rates: &str, instruments: &str| {
         let mut open = |file: &str| {
@@ -158,9 +205,9 @@ fn mistakes_of_rates_are_told_with_their_line() {
     };
     assert_eq!(found("JPY,15000000,", "A,1,,JPY"), [""; 0]);
     assert_eq!(found("JPY,1.0000000010,", "A,1,,JPY"), [""; 0]);
-    let large = "instruments.csv:2: multiplier 1 times rate 18446744073710 is out of range: at most 18446744073709.551615; \
+    let large = "instruments.csv:2: multiplier 1 times rate 18446744074 is out of range: at most 18446744073.709551615; \
                  choose a smaller unit of the firm's currency, or another multiplier";
-    assert_eq!(found("JPY,18446744073710,", "A,1,,JPY"), [large]);
+    assert_eq!(found("JPY,18446744074,", "A,1,,JPY"), [large]);
     let hint = "write Currency(15), at most 8 letters and digits: EUR, USDT";
     for (rates, instruments, wanted) in [
         ("EU R,1,", "A,1,,", format!("rates.csv:2: EU R is not a currency; {hint}")),

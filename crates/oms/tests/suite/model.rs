@@ -102,7 +102,7 @@ pub struct Symbol {
     pub scale: u32,
     pub tick: i128,
     pub lot: i128,
-    /// Multiplier times rate, in 10^-6.
+    /// Multiplier times rate, in 10^-9.
     pub worth: i128,
     pub reference: Option<i128>,
     /// Long and short are held beside each other.
@@ -546,13 +546,10 @@ impl Model {
     /// The worth of price times quantity, in 10^-9 and away from zero; nothing beyond 10^30.
     pub fn money(&self, symbol: usize, amount: i128) -> Option<i128> {
         let symbol = &self.world.symbols[symbol];
-        let amount = amount.checked_mul(symbol.worth)?;
-        let amount = if symbol.scale <= 3 {
-            amount.checked_mul(10_i128.pow(3 - symbol.scale))?
-        } else {
-            let one = 10_i128.pow(symbol.scale - 3);
-            amount / one + (amount % one).signum()
-        };
+        let one = 10_i128.pow(symbol.scale);
+        let rest = amount % one * symbol.worth;
+        let whole = (amount / one).checked_mul(symbol.worth)?;
+        let amount = whole.checked_add(rest / one + (rest % one).signum())?;
         (amount.abs() <= 10_i128.pow(30)).then_some(amount)
     }
 

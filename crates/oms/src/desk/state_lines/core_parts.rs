@@ -170,6 +170,7 @@ fn of_work(state: &OmsState, work: &Work, to: &mut StateLines) {
         unanswered,
         mass,
         lapsed,
+        is_revalued,
         on_reserve,
     } = work;
     to.of(format_args!("work"));
@@ -179,6 +180,7 @@ fn of_work(state: &OmsState, work: &Work, to: &mut StateLines) {
     orders("to renew", renewing.iter().copied(), to);
     orders("parents to settle", settling.iter().copied(), to);
     to.some("far day", *far_day);
+    to.flag("rates changed", *is_revalued);
     to.flag("journal on its reserve", *on_reserve);
     timers("waits for fills since", pended.iter().copied(), to);
     timers("cancel rejected", later.iter().copied(), to);

@@ -195,7 +195,7 @@ pub(super) fn instruments(
         to.of(format_args!("symbol {}", state.symbol(index)));
         to.say("decimals", scale);
         to.count("decimals of quantities", *quantity_scale);
-        to.say("worth", Scaled(i128::from(*worth), 6));
+        to.say("worth", Scaled(i128::from(*worth), 9));
         to.say("market", market);
     }
 }

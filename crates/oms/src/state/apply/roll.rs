@@ -102,6 +102,6 @@ impl OmsState {
             || self.sessions.iter().any(|it| it.link != (0, 0))
             || self.pools.iter().any(|it| it.each_day && it.has_begun())
             || self.holdings.iter().any(has_position)
-            || self.all_standings().any(has_traded)
+            || self.all_standings().any(|(_, it)| has_traded(it))
     }
 }

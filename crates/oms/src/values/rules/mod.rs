@@ -35,7 +35,7 @@ pub struct InstrumentRule {
     pub scale: u8,
     /// Number of decimals of the symbol's quantities.
     pub quantity_scale: u8,
-    /// Multiplier times exchange rate, in 10^-6.
+    /// Multiplier times exchange rate, in 10^-9.
     pub worth: u64,
     /// Tick size of prices below the first of [`ticks`](Self::ticks).
     pub tick: Price,

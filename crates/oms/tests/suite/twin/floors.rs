@@ -147,15 +147,15 @@ fn symbols() -> Vec<Symbol> {
         legs: legs(name),
     };
     vec![
-        symbol("XYZ", 2, 5, 10, 2_000_000, Some(10_000), NEW),
-        symbol("ABC", 0, 1, 1, 500_000, Some(50), NEW),
-        symbol("OLD1", 3, 1, 1, 1_000_000, Some(10_000), OLD),
-        symbol("FIN", 5, 5, 1, 4_500_000, Some(100_000), NEW),
-        symbol("NOREF", 1, 5, 5, 1_000_000, None, NEW),
-        symbol("FUT", 1, 5, 1, 10_000_000, Some(200), NEW),
-        symbol("NEAR", 2, 5, 1, 1_000_000, Some(10_000), NEW),
-        symbol("CAL", 2, 1, 1, 1_000_000, Some(500), NEW),
-        symbol("OLDFLY", 2, 5, 10, 2_100_000, Some(-40_000), OLD),
+        symbol("XYZ", 2, 5, 10, 2_000_000_000, Some(10_000), NEW),
+        symbol("ABC", 0, 1, 1, 500_000_000, Some(50), NEW),
+        symbol("OLD1", 3, 1, 1, 1_000_000_000, Some(10_000), OLD),
+        symbol("FIN", 5, 5, 1, 4_500_000_000, Some(100_000), NEW),
+        symbol("NOREF", 1, 5, 5, 1_000_000_000, None, NEW),
+        symbol("FUT", 1, 5, 1, 10_000_000_000, Some(200), NEW),
+        symbol("NEAR", 2, 5, 1, 1_000_000_000, Some(10_000), NEW),
+        symbol("CAL", 2, 1, 1, 1_000_000_000, Some(500), NEW),
+        symbol("OLDFLY", 2, 5, 10, 2_100_000_000, Some(-40_000), OLD),
     ]
 }
 
