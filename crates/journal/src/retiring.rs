@@ -20,8 +20,8 @@ pub(super) struct Retiring {
     state: Arc<AtomicU8>,
 }
 
-/// Records, when the thread exits for whatever reason, that it is idle. If more work was requested meanwhile, reports
-/// that too.
+/// Records that no thread runs, at the end of the thread or when the thread panics. If more work was requested
+/// meanwhile, reports that too.
 struct Ends {
     state: Arc<AtomicU8>,
     news: SharedNews,

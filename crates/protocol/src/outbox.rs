@@ -370,7 +370,8 @@ impl Outbox {
         self.entries[index].msg_type()
     }
 
-    /// A message as it is sent. It is empty before the message is sealed, and if the message was discarded.
+    /// The bytes of a message as they are sent; no bytes while the message lacks BodyLength(9) and CheckSum(10), or when
+    /// it was discarded.
     #[inline]
     pub fn sealed(&self, index: usize) -> &[u8] {
         match self.entries.get(index) {

@@ -60,7 +60,7 @@ pub(crate) struct OrderLinks {
     bound: HashMap<(u64, IdKind, Vec<u8>), Bound>,
     /// All orders that have had an id; the latest is last.
     had: HashMap<(u64, IdKind, Vec<u8>), Vec<usize>>,
-    /// The order that last had an OrderID, in any session.
+    /// For each OrderID(37), the latest order with it, in any session.
     order_ids: HashMap<Vec<u8>, usize>,
     /// Requests that opened orders, by ClOrdID.
     openings: HashMap<Vec<u8>, Vec<Opening>>,

@@ -127,8 +127,9 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
             } else {
                 Id::DataDictionary
             };
-            missing(wanted)
-                .then(|| "has no built-in dictionaries: without a file it does not start".into())
+            missing(wanted).then(|| {
+                "has no built-in dictionaries, and does not start without a dictionary file".into()
+            })
         }
         Id::NonStopSession
             if dialect.letter().is_some()

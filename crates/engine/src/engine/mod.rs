@@ -68,7 +68,7 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     pub(crate) ready: Vec<Ready>,
     /// The sessions whose timers are due in this turn.
     pub(crate) due: Vec<usize>,
-    /// The owner of each connection of the host: a session, a link or a place in the lobby.
+    /// The owner of each connection of the host: a session, a link, or an entry of [`Lobby`].
     pub(crate) owners: Vec<Owner>,
     pub(crate) lobby: Lobby,
     missing_dictionaries: Vec<MissingDictionary>,
@@ -115,7 +115,7 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
 pub(crate) enum Owner {
     #[default]
     Nobody,
-    /// A connection that has not logged on yet. The value is its place in the lobby.
+    /// A connection that has not logged on yet. The value is the index of the connection in [`Lobby`].
     Guest(usize),
     /// An attempt to connect, for this session.
     Dialling(usize),

@@ -216,7 +216,7 @@ impl Exchange {
         done
     }
 
-    /// Sends a frame, unless a fault changes or drops it.
+    /// Sends a frame. A fault of the settings may change the frame first, or drop it.
     fn send_frame(&mut self, at: usize, frame: &[u8], outbox: &mut Outbox) -> Result<(), Hangup> {
         let link = SessionId::of_link(at as u32);
         let name = &self.lines[at].name;

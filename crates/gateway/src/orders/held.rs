@@ -12,8 +12,8 @@ use super::table::IdKind;
 use crate::Draft;
 
 impl OrderTracker {
-    /// Records where a message is held that begins the order or request of its ClOrdID(11). The message is given as
-    /// the venue would see it.
+    /// Records where an order, replace or cancel is held, by its new ClOrdID(11). The message is given as the venue
+    /// would see it.
     pub(crate) fn set_held(&mut self, venue: SessionId, message: &Draft, at: HeldAt) {
         if let Some(name) = self.began_by(venue, message) {
             self.book.set_held(name, Some(at));

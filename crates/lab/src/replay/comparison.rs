@@ -88,7 +88,7 @@ pub struct ComparisonCounts {
     pub uncompared: u64,
 }
 
-/// Pairs each received answer with a recorded one, by order and in sequence.
+/// Pairs the received answers of each ClOrdID(11) with the recorded ones: the first with the first, and so on.
 #[derive(Debug, Default)]
 pub struct ReplayComparison {
     orders: HashMap<Vec<u8>, ReplayedOrder>,

@@ -139,7 +139,7 @@ impl ConversionRun<'_> {
         }
     }
 
-    /// Makes a field, and the group entries that it counts, user-defined. Recursion is as deep as in
+    /// Moves a field, and the group entries that it counts, to user-defined tags. Recursion is as deep as in
     /// [`rest_of`](Self::rest_of).
     fn move_away(&mut self, scope: usize, node: usize, offset: u32, order: Option<u32>) {
         let tag = self.tree.tag(node);

@@ -165,7 +165,7 @@ impl RecallCommand {
         let has = |parent: &Number| state.families.is_parent(*parent);
         if let Some(parent) = known.parent.filter(|it| !has(it)) {
             return Err(format!(
-                "order {number} is a child order: {}",
+                "order {number} is a child order, and its parent is not known: {}",
                 no_order(parent)
             ));
         }
@@ -201,7 +201,7 @@ mod tests {
     fn an_answer_names_what_has_left_memory() {
         let order = no_order(17);
         assert_eq!(LeftMemory::of_answer(&order), Some(LeftMemory::Order(17)));
-        let within = format!("order 18 is a child order: {order}");
+        let within = format!("order 18 is a child order, and its parent is not known: {order}");
         assert_eq!(LeftMemory::of_answer(&within), Some(LeftMemory::Order(17)));
         let fill = crate::values::words::no_fill("OMS-9");
         let wanted = LeftMemory::Fill("OMS-9".to_string());

@@ -117,7 +117,7 @@ impl RecalledOrder {
                 .all(is_price)
     }
 
-    /// Whether the texts and fields can be written into messages.
+    /// Whether ids and fields can be values of FIX fields: no id contains SOH, and each field is whole.
     fn has_possible_texts(&self) -> bool {
         let Order {
             id,
