@@ -12,7 +12,7 @@ use crate::host::Host;
 use crate::journal::{Disk, JournalError};
 use crate::line::flow::Pacer;
 use crate::line::link::Link;
-use crate::line::output::Gate;
+use crate::line::output::{Gate, Pace};
 use crate::line::{gate, leaves_out_sync};
 
 /// When the outbox has this number of bytes, it is written before more messages are read.
@@ -67,17 +67,19 @@ impl<D: Disk> Core<D> {
 
     /// For a session that has ended: writes messages that the socket has not accepted yet, the Logout last. Writes as
     /// many bytes as the socket accepts at once.
-    pub(crate) fn say_farewell(&mut self, host: &mut impl Host, session: usize) {
+    pub(crate) fn say_farewell(&mut self, now: Now, host: &mut impl Host, session: usize) {
         let line = &mut self.lines[session];
         let ended = line.link.filter(|link| link.ended_before().is_some());
         let Some(Link { conn, .. }) = ended else {
             return;
         };
         while line.output.can_write(Gate::Open, false) {
+            let pace = Pace {
+                most: u64::MAX,
+                ..line.pace(now)
+            };
             let (journal, id) = (&mut self.journal, line.journal);
-            let pumped = line
-                .output
-                .pump(host, conn, journal, id, Gate::Open, u64::MAX);
+            let pumped = line.output.pump(host, conn, journal, id, Gate::Open, pace);
             if pumped.is_err() {
                 // The connection is about to be closed; the journal has the messages that were not written.
                 return;
@@ -185,14 +187,14 @@ impl<D: Disk> Core<D> {
             return Ok(false);
         };
         let gate = line.gate();
-        let most = match line.leaving() {
-            Some(_) => u64::MAX,
-            None => line.allowance(self.clock),
-        };
+        let mut pace = line.pace(now);
+        if line.leaving().is_some() {
+            pace.most = u64::MAX;
+        }
         let before = line.output.waiting();
         if let Err(ending) =
             line.output
-                .pump(host, conn, &mut self.journal, line.journal, gate, most)
+                .pump(host, conn, &mut self.journal, line.journal, gate, pace)
         {
             self.failed.push((session, ending));
             return Ok(false);

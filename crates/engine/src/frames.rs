@@ -11,7 +11,7 @@ use crate::frame_link::FrameLink;
 use crate::host::Host;
 use crate::journal::{Cause, Disk, JournalError, RecordKind};
 use crate::line::flow::Pacer;
-use crate::line::output::Gate;
+use crate::line::output::{Gate, Pace};
 
 /// The index of a link in a list that mixes sessions and links; `None` for a session.
 #[inline]
@@ -251,10 +251,14 @@ impl<D: Disk> Core<D> {
             Some(_) => u64::MAX,
             None => link.allowance(clock),
         };
+        let pace = Pace {
+            most,
+            sending_time: None,
+        };
         let before = link.output.waiting();
         let session = link.id.0 as usize;
         let (journal, id) = (&mut self.journal, link.journal);
-        let pumped = link.output.pump(host, conn, journal, id, Gate::Open, most);
+        let pumped = link.output.pump(host, conn, journal, id, Gate::Open, pace);
         if let Err(ending) = pumped {
             link.fail();
             self.failed.push((session, ending));

@@ -6,6 +6,7 @@ use core::ops::Range;
 
 use crate::outbox::put_trailer;
 use crate::put::{digits, put};
+use crate::time::{Precision, Timestamp, TimestampWriter};
 use crate::{SOH, Tag, value};
 
 /// Why a stored message cannot be resent.
@@ -48,6 +49,33 @@ pub fn repeat(stored: &[u8], sending_time: &[u8], into: &mut Vec<u8>) -> Result<
     into.clear();
     into.resize(repeat.len(), 0);
     repeat.write(into);
+    Ok(())
+}
+
+/// Writes another SendingTime(52) into a complete message, and the CheckSum(10) that follows from it. The new time has
+/// as many digits as the old one, so the message keeps its length. The fraction is cut, not rounded.
+///
+/// # Errors
+///
+/// [`RepeatError::NotAMessage`] when `message` does not have the header of a message, or its SendingTime does not have
+/// the length of a `UTCTimestamp`. The message is then unchanged.
+pub fn set_sending_time(message: &mut [u8], moment: Timestamp) -> Result<(), RepeatError> {
+    let place = Repeat::of(message, &[])?.sending_time_at();
+    let mut writer = TimestampWriter::new();
+    let text = writer.format(moment, Precision::Nanos);
+    let precisions = [
+        Precision::Seconds,
+        Precision::Millis,
+        Precision::Micros,
+        Precision::Nanos,
+    ];
+    let is_time = precisions.iter().any(|it| it.text_len() == place.len());
+    let text = text
+        .get(..place.len())
+        .filter(|_| is_time)
+        .ok_or(RepeatError::NotAMessage)?;
+    message[place].copy_from_slice(text);
+    put_trailer(message);
     Ok(())
 }
 
@@ -148,6 +176,11 @@ impl<'a> Repeat<'a> {
     pub(crate) fn len(&self) -> usize {
         let length = self.length_text.len() - self.length_at;
         self.begin.len() + b"9=|".len() + length + self.body_len + TRAILER
+    }
+
+    /// Place of the value of SendingTime(52) in the stored message.
+    fn sending_time_at(&self) -> Range<usize> {
+        self.first.end..self.rest.start - 1
     }
 
     pub(crate) fn msg_type(&self) -> &'a [u8] {

@@ -304,7 +304,7 @@ keys! {
     /// BusinessMessageReject, `delay` reads the connection more slowly, `disconnect` closes it.
     InboundExcess [], EXCESSES, Some("delay"), Session;
     /// Rate limit for application messages to the peer, resent messages included; messages above the limit wait in the
-    /// journal. Without this key there is no limit.
+    /// journal, and get a new SendingTime(52) when they leave. Without this key there is no limit.
     OutboundRate [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
     /// Largest burst of application messages that the session sends after a pause. Without this key it is
     /// `OutboundRate`.

@@ -4,21 +4,21 @@
 //!   peer -> Inbound: beyond its rate  Reject      answered, the application does not see it
 //!                                     Delay       the connection is not read until a token is available
 //!                                     Disconnect  Logout, and the connection is closed
-//!   peer <- Pacer:   beyond its rate              waits in the journal, in order
+//!   peer <- Pacer:   beyond its rate              waits in the journal, in order, and is sent with a new SendingTime
 //! ```
 
 use std::ops::Range;
 
 use fixwire_protocol::outbox::Entry;
 use fixwire_protocol::session::is_admin;
-use fixwire_protocol::{Message, Mono, MsgSeqNumSource, Nanos, Outbox, Refusal, tag};
+use fixwire_protocol::{Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox, Refusal, tag};
 
 use super::Line;
 use crate::bucket::{Bucket, Rate};
 use crate::config::{Excess, Throttle};
 use crate::event::Ending;
 use crate::host::{ConnId, Host};
-use crate::line::output::Gate;
+use crate::line::output::{Gate, Pace};
 
 /// The inbound rate limit of a peer.
 pub(crate) struct Inbound {
@@ -158,6 +158,15 @@ impl Line {
         self.pacer
             .as_mut()
             .map_or(u64::MAX, |pacer| pacer.allowance(now))
+    }
+
+    /// How waiting messages may be written to the peer now. With a rate limit a message can wait for longer than the
+    /// MaxLatency of the peer, so it gets the SendingTime(52) at which it leaves.
+    pub(crate) fn pace(&mut self, now: Now) -> Pace {
+        Pace {
+            most: self.allowance(now.mono),
+            sending_time: self.pacer.is_some().then_some(now.wall),
+        }
     }
 
     /// Counts written messages.

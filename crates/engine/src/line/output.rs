@@ -8,8 +8,9 @@
 use std::io::ErrorKind;
 use std::ops::Range;
 
+use fixwire_protocol::repeat::set_sending_time;
 use fixwire_protocol::session::is_admin;
-use fixwire_protocol::{Mono, MsgSeqNumSource, Nanos, Outbox};
+use fixwire_protocol::{Mono, MsgSeqNumSource, Nanos, Outbox, Timestamp};
 
 use crate::event::Ending;
 use crate::host::{ConnId, Host};
@@ -45,6 +46,15 @@ struct Behind {
     /// The MsgSeqNum after the last message.
     end: u64,
     bytes: u64,
+}
+
+/// How messages that wait in the journal may be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// Maximum number of messages.
+    pub(crate) most: u64,
+    /// The SendingTime(52) that the messages get; `None`: they keep the SendingTime of their commit.
+    pub(crate) sending_time: Option<Timestamp>,
 }
 
 /// Which messages may be written now.
@@ -293,8 +303,8 @@ impl Output {
         behind.bytes += len as u64;
     }
 
-    /// Writes what waits: first the rest of the last write, then up to `most` messages from the journal, as far as
-    /// `gate` allows.
+    /// Writes what waits: first the rest of the last write, then messages from the journal, as far as `gate` and
+    /// `pace` allow.
     pub(crate) fn pump<D: Disk>(
         &mut self,
         host: &mut impl Host,
@@ -302,7 +312,7 @@ impl Output {
         journal: &mut Journal<D>,
         session: JournalId,
         gate: Gate,
-        most: u64,
+        pace: Pace,
     ) -> Result<(), Ending> {
         if self.blocked {
             return Ok(());
@@ -312,7 +322,7 @@ impl Output {
                 Gate::Repeats(upto) => upto,
                 Gate::Open | Gate::Admin => u64::MAX,
             };
-            self.refill(journal, session, upto, most)?;
+            self.refill(journal, session, upto, pace)?;
         }
         if self.rest.is_empty() {
             return Ok(());
@@ -333,14 +343,14 @@ impl Output {
         journal: &mut Journal<D>,
         session: JournalId,
         upto: u64,
-        most: u64,
+        pace: Pace,
     ) -> Result<(), Ending> {
         self.rest.clear();
         self.at = 0;
         let Some(behind) = &mut self.behind else {
             return Ok(());
         };
-        let end = behind.end.min(behind.next.saturating_add(most));
+        let end = behind.end.min(behind.next.saturating_add(pace.most));
         while behind.next < end && behind.next <= upto && self.rest.len() < CHUNK {
             if self
                 .cursor
@@ -356,8 +366,13 @@ impl Output {
             match found {
                 Ok(Some(Stored::Message { bytes, .. })) => {
                     let own = self.secrets.iter().find(|kept| kept.0 == behind.next);
+                    let start = self.rest.len();
                     self.rest
                         .extend_from_slice(own.map_or(bytes, |(_, own)| &own[..]));
+                    if let Some(time) = pace.sending_time {
+                        set_sending_time(&mut self.rest[start..], time)
+                            .map_err(|_| Ending::NotStored(behind.next))?;
+                    }
                     behind.bytes = behind.bytes.saturating_sub(bytes.len() as u64);
                     behind.next += 1;
                 }

@@ -73,7 +73,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ) -> Result<(), EngineError> {
         if matches!(why, Ending::Session(_)) {
             self.core.flush(&mut self.host)?;
-            self.core.say_farewell(&mut self.host, session);
+            self.core.say_farewell(now, &mut self.host, session);
             let core = &mut self.core;
             let failed = core.failed.iter().any(|failed| failed.0 == session);
             let line = &mut core.lines[session];
@@ -103,7 +103,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         why: Ending,
     ) -> Result<(), EngineError> {
         self.core.flush(&mut self.host)?;
-        self.core.say_farewell(&mut self.host, session);
+        self.core.say_farewell(now, &mut self.host, session);
         let core = &mut self.core;
         // A failure of this connection must not end the next connection of the session.
         core.failed.retain(|failed| failed.0 != session);

@@ -45,6 +45,7 @@ mod logon_requests;
 mod new_password;
 mod notes;
 mod operate;
+mod paced;
 mod peers;
 mod rejects;
 mod resend_order;
