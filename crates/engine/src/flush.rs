@@ -10,9 +10,8 @@ use crate::event::Ending;
 use crate::frames::link_of;
 use crate::host::Host;
 use crate::journal::{Disk, JournalError};
-use crate::line::flow::Pacer;
 use crate::line::link::Link;
-use crate::line::output::{Gate, Pace};
+use crate::line::output::Gate;
 use crate::line::{gate, leaves_out_sync};
 
 /// When the outbox has this number of bytes, it is written before more messages are read.
@@ -66,7 +65,7 @@ impl<D: Disk> Core<D> {
     }
 
     /// For a session that has ended: writes messages that the socket has not accepted yet, the Logout last. Writes as
-    /// many bytes as the socket accepts at once.
+    /// many bytes as the socket accepts at once, and as many messages as the rate limit allows.
     pub(crate) fn say_farewell(&mut self, now: Now, host: &mut impl Host, session: usize) {
         let line = &mut self.lines[session];
         let ended = line.link.filter(|link| link.ended_before().is_some());
@@ -74,14 +73,15 @@ impl<D: Disk> Core<D> {
             return;
         };
         while line.output.can_write(Gate::Open, false) {
-            let pace = Pace {
-                most: u64::MAX,
-                ..line.pace(now)
-            };
+            let (pace, before) = (line.pace(now), line.output.waiting());
             let (journal, id) = (&mut self.journal, line.journal);
             let pumped = line.output.pump(host, conn, journal, id, Gate::Open, pace);
             if pumped.is_err() {
                 // The connection is about to be closed; the journal has the messages that were not written.
+                return;
+            }
+            line.spend(now.mono, before - line.output.waiting());
+            if line.is_paced_out() {
                 return;
             }
         }
@@ -165,9 +165,7 @@ impl<D: Disk> Core<D> {
         let line = &self.lines[session];
         let is_leaving = line.leaving().is_some();
         let resends = !is_leaving && line.session.replay_due().is_some();
-        line.link.is_some()
-            && (is_leaving || !line.pacer.as_ref().is_some_and(Pacer::is_out))
-            && line.output.can_write(line.gate(), resends)
+        line.link.is_some() && !line.is_paced_out() && line.output.can_write(line.gate(), resends)
     }
 
     /// Writes messages that wait for a session's socket, and a few messages of a running resend. Returns whether
@@ -187,10 +185,7 @@ impl<D: Disk> Core<D> {
             return Ok(false);
         };
         let gate = line.gate();
-        let mut pace = line.pace(now);
-        if line.leaving().is_some() {
-            pace.most = u64::MAX;
-        }
+        let pace = line.pace(now);
         let before = line.output.waiting();
         if let Err(ending) =
             line.output
@@ -199,19 +194,20 @@ impl<D: Disk> Core<D> {
             self.failed.push((session, ending));
             return Ok(false);
         }
+        line.spend(self.clock, before - line.output.waiting());
         if let Some(leaving) = line.leaving() {
             let waits = line.output.has_backlog() || !host.is_flushed(conn);
             if !waits {
                 self.failed.push((session, leaving.why));
             }
+            self.timers.session(session, line.wake);
             return Ok(waits);
         }
-        line.spend(self.clock, before - line.output.waiting());
         if !line.output.has_backlog() {
             line.output.is_slow = false;
         }
         let older = line.output.behind_within(gate);
-        let paced_out = line.pacer.as_ref().is_some_and(Pacer::is_out);
+        let paced_out = line.is_paced_out();
         if !line.output.is_blocked() && !older && !paced_out && line.session.replay_due().is_some()
         {
             self.replay(now, app, session);

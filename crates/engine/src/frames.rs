@@ -233,7 +233,7 @@ impl<D: Disk> Core<D> {
         let link = &self.links[at];
         let is_leaving = link.leaving().is_some();
         link.up.is_some()
-            && (is_leaving || !link.pacer.as_ref().is_some_and(Pacer::is_out))
+            && !link.pacer.as_ref().is_some_and(Pacer::is_out)
             && link.output.can_write(Gate::Open, is_leaving)
     }
 
@@ -247,12 +247,8 @@ impl<D: Disk> Core<D> {
             return false;
         };
         let (conn, leaving) = (up.conn, up.leaving);
-        let most = match leaving {
-            Some(_) => u64::MAX,
-            None => link.allowance(clock),
-        };
         let pace = Pace {
-            most,
+            most: link.allowance(clock),
             sending_time: None,
         };
         let before = link.output.waiting();
@@ -264,18 +260,19 @@ impl<D: Disk> Core<D> {
             self.failed.push((session, ending));
             return false;
         }
-        if let Some(leaving) = leaving {
-            let waits = link.output.has_backlog() || !host.is_flushed(conn);
-            if !waits {
-                self.failed.push((session, leaving.why));
-            }
-            return waits;
-        }
         let written = before - link.output.waiting();
         if let Some(pacer) = &mut link.pacer
             && let Some(until) = pacer.spend(clock, written)
         {
             link.wake = link.wake.min(until);
+        }
+        if let Some(leaving) = leaving {
+            let waits = link.output.has_backlog() || !host.is_flushed(conn);
+            if !waits {
+                self.failed.push((session, leaving.why));
+            }
+            self.timers.engine(link.due());
+            return waits;
         }
         if !link.output.has_backlog() {
             link.output.is_slow = false;

@@ -169,6 +169,12 @@ impl Line {
         }
     }
 
+    /// Whether the rate limit allows no message now.
+    #[inline]
+    pub(crate) fn is_paced_out(&self) -> bool {
+        self.pacer.as_ref().is_some_and(Pacer::is_out)
+    }
+
     /// Counts written messages.
     pub(crate) fn spend(&mut self, now: Mono, count: u64) {
         if let Some(pacer) = &mut self.pacer

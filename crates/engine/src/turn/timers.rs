@@ -62,7 +62,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if let Some(leaving) = self.core.lines[session].leaving() {
             match leaving.until <= now.mono {
                 true => self.disconnect(now, session, leaving.why)?,
-                false => self.core.timers.session(session, leaving.until),
+                false => {
+                    let line = &self.core.lines[session];
+                    let due = leaving.until.min(line.wake);
+                    self.core.timers.session(session, due);
+                }
             }
         } else {
             self.core.note_due(session);

@@ -373,6 +373,37 @@ fn a_pace_is_kept_and_what_waits_follows_in_order() {
     assert!(got == stream);
 }
 
+#[test]
+fn a_link_that_is_closed_keeps_its_pace() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 16)), SimDisk::new());
+    let mut link = acceptor();
+    link.outbound = Some(Rate {
+        count: 10,
+        per: Duration::from_secs(1),
+        burst: 3,
+    });
+    let config = config(Durability::Process, link);
+    let mut world = World::new(&net, &disk, config, Desk::default());
+    let conn = world.connect();
+    let stream: Vec<u8> = (0..30).flat_map(|at| frame(&format!("{at}"))).collect();
+    world.say(conn, &stream);
+    world.later(|outbox| outbox.hang_up(LINK, Hangup("the day ends")).unwrap());
+    world.turns();
+    let mut got = read(&net, conn);
+    let mut tenths = 0;
+    while net.connections(1) > 0 {
+        assert!(texts(&got).0.len() <= 3 + tenths, "{tenths}");
+        net.advance(Nanos(100_000_000));
+        world.turns();
+        got.extend(read(&net, conn));
+        tenths += 1;
+        assert!(tenths < 40, "the time for the last frames ends");
+    }
+    let sent = texts(&got).0.len();
+    assert!((15..30).contains(&sent), "{sent}");
+    assert!(stream.starts_with(&got));
+}
+
 /// In one record: an order and the frame that it becomes, and a frame and the report that it becomes.
 #[test]
 fn a_session_and_a_link_write_to_each_other_in_one_record() {

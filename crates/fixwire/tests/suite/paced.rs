@@ -1,4 +1,4 @@
-//! A session with an outbound rate limit: the SendingTime of messages that waited.
+//! A session with an outbound rate limit: the SendingTime of messages that waited, and the end of the session.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use fixwire::config::{Durability, SessionConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::{Nanos, Precision};
+use fixwire::protocol::{Nanos, Precision, SessionId};
 
 use common::app::App;
 use common::wire::{self, PORT, SimEngine, calm};
@@ -159,4 +159,72 @@ fn a_session_message_behind_a_waiting_one_has_a_new_sending_time_too() {
     let heard = messages(&world.hear(conn));
     let test = heard.iter().find(|text| value(text, "112").is_some());
     assert_eq!(second(test.expect("a Heartbeat")), second(&before[0]) + 2);
+}
+
+/// Number of ExecutionReports.
+fn reports(messages: &[String]) -> usize {
+    let types = messages.iter().map(|text| value(text, "35"));
+    types.filter(|msg_type| *msg_type == Some("8")).count()
+}
+
+#[test]
+fn a_logout_does_not_lift_the_rate_limit_and_a_resend_brings_the_rest() {
+    // The peer logs out, and then we do.
+    for ours in [false, true] {
+        let mut world = World::new(paced(), 1 << 16);
+        let conn = world.log_on(7);
+        match ours {
+            true => {
+                let mut handle = world.engine.handle();
+                handle.log_out(SessionId(0), "the day ends").unwrap();
+            }
+            false => world.say(conn, "5", 9, ""),
+        }
+        world.turns();
+        let mut heard = messages(&world.hear(conn));
+        assert_eq!(reports(&heard), 2, "the burst: {heard:?}");
+        let mut half_seconds = 0;
+        while world.net.connections(1) > 0 {
+            world.advance(Nanos(SECOND.0 / 2));
+            half_seconds += 1;
+            heard.extend(messages(&world.hear(conn)));
+            assert!(reports(&heard) <= 2 + half_seconds / 2, "{heard:?}");
+            assert!(half_seconds < 20, "LogoutTimeout ends it");
+        }
+        let sent = reports(&heard);
+        assert!((3..7).contains(&sent), "{heard:?}");
+        assert!(heard.iter().all(|text| value(text, "35") != Some("5")));
+        let conn = world.net.connect(0, PORT).unwrap();
+        world.turns();
+        let next = if ours { 9 } else { 10 };
+        world.say(conn, "A", next, "98=0|108=0|");
+        let first = 2 + sent as u64;
+        world.say(conn, "2", next + 1, &format!("7={first}|16=0|"));
+        let mut again = messages(&world.hear(conn));
+        for _ in 0..10 {
+            world.advance(SECOND);
+            again.extend(messages(&world.hear(conn)));
+        }
+        assert_eq!(reports(&again), 7 - sent, "{again:?}");
+    }
+}
+
+#[test]
+fn a_logout_leaves_when_the_rate_limit_allows_it() {
+    let mut session = paced();
+    session.session.logout_timeout = Nanos::from_secs(5);
+    let mut world = World::new(session, 1 << 16);
+    let conn = world.log_on(3);
+    world.say(conn, "5", 5, "");
+    let mut heard = messages(&world.hear(conn));
+    assert_eq!(heard.len(), 3, "{heard:?}");
+    for _ in 0..7 {
+        world.advance(Nanos(SECOND.0 / 4));
+        heard.extend(messages(&world.hear(conn)));
+    }
+    assert_eq!(heard.len(), 4, "{heard:?}");
+    world.advance(Nanos(SECOND.0 / 4));
+    heard.extend(messages(&world.hear(conn)));
+    assert_eq!(value(heard.last().unwrap(), "35"), Some("5"), "{heard:?}");
+    assert_eq!(world.net.connections(1), 0);
 }
