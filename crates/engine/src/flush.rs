@@ -125,7 +125,7 @@ impl<D: Disk> Core<D> {
     #[cold]
     fn note_backlog(&mut self, session: usize) {
         let line = &mut self.lines[session];
-        let lag = line.output.lag();
+        let lag = line.output.lag_of_peer(line.pacer.is_some());
         if lag > self.lag_bytes {
             let (bytes, most) = (lag, self.lag_bytes);
             self.failed

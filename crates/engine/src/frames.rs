@@ -197,7 +197,7 @@ impl<D: Disk> Core<D> {
     fn note_link_backlog(&mut self, session: usize) {
         let Some(at) = link_of(session) else { return };
         let link = &mut self.links[at];
-        let lag = link.output.lag();
+        let lag = link.output.lag_of_peer(link.pacer.is_some());
         if lag > self.lag_bytes {
             let (bytes, most) = (lag, self.lag_bytes);
             self.failed

@@ -610,7 +610,7 @@ keys! {
     /// Maximum length of the first message of a connection, which must be a Logon.
     MaxLogonSize [], bytes(256, 16 * MB), Some("8K"), Engine;
     /// Maximum amount of data that may wait for a slow peer. When more data wait, the engine disconnects the peer; no
-    /// message is lost.
+    /// message is lost. Data that wait only for `OutboundRate` do not count.
     MaxSendBacklog [], bytes(64 * KB, 1024 * GB), Some("256M"), Engine;
     /// How long a peer may read nothing while data wait for it. Then the engine disconnects the peer; no message is
     /// lost.

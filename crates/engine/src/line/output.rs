@@ -198,6 +198,15 @@ impl Output {
         self.behind.map_or(0, |behind| behind.bytes)
     }
 
+    /// Bytes that wait in the journal because the peer reads slowly. With a rate limit (`is_paced`), bytes wait for the
+    /// limit while the socket accepts more, and the peer is not the cause.
+    pub(crate) fn lag_of_peer(&self, is_paced: bool) -> u64 {
+        match is_paced && !self.blocked {
+            true => 0,
+            false => self.lag(),
+        }
+    }
+
     /// Number of bytes that a write did not accept; and the MsgSeqNum of the first message that waits in the journal
     /// after them.
     pub(crate) fn unwritten(&self) -> (usize, Option<u64>) {

@@ -1,15 +1,17 @@
-//! A session with an outbound rate limit: the SendingTime of messages that waited, and the end of the session.
+//! A session with an outbound rate limit: the SendingTime of messages that waited, the end of the session, and slow
+//! consumers.
 
 use crate::common;
 
 use std::time::Duration;
 
-use fixwire::Rate;
 use fixwire::config::{Durability, SessionConfig};
+use fixwire::event::Ending;
 use fixwire::host::ConnId;
 use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::{Nanos, Precision, SessionId};
+use fixwire::{Event, Rate};
 
 use common::app::App;
 use common::wire::{self, PORT, SimEngine, calm};
@@ -31,19 +33,20 @@ fn paced() -> SessionConfig {
 struct World {
     net: SimNet,
     engine: SimEngine,
-    _events: Events,
+    events: Events,
 }
 
 impl World {
     fn new(session: SessionConfig, room: usize) -> Self {
         let (net, disk) = (SimNet::new(1, calm(room)), SimDisk::new());
-        let config = wire::config(Durability::Process, vec![session]);
+        let mut config = wire::config(Durability::Process, vec![session]);
+        config.limits.lag_bytes = 2 << 10;
         let mut engine = wire::start(config, App::reports(), 1, &net, &disk);
-        let _events = events(&mut engine);
+        let events = events(&mut engine);
         Self {
             net,
             engine,
-            _events,
+            events,
         }
     }
 
@@ -227,4 +230,34 @@ fn a_logout_leaves_when_the_rate_limit_allows_it() {
     heard.extend(messages(&world.hear(conn)));
     assert_eq!(value(heard.last().unwrap(), "35"), Some("5"), "{heard:?}");
     assert_eq!(world.net.connections(1), 0);
+}
+
+#[test]
+fn a_peer_that_reads_everything_is_no_slow_consumer_however_much_waits_for_the_rate_limit() {
+    let is_slow = |event: &Event| {
+        let ends = matches!(event, Event::Disconnected { why, .. } if matches!(why, Ending::SlowReader { .. }));
+        ends || matches!(event, Event::SlowReader { .. })
+    };
+    let mut world = World::new(paced(), 1 << 16);
+    let conn = world.log_on(100);
+    let waiting = world.engine.sessions().next().unwrap().waiting_bytes;
+    assert!(
+        waiting > 2 * (2 << 10),
+        "{waiting} bytes, more than lag_bytes"
+    );
+    assert_eq!(world.net.connections(1), 1);
+    let mut heard = messages(&world.hear(conn));
+    for _ in 0..98 {
+        world.advance(SECOND);
+        heard.extend(messages(&world.hear(conn)));
+    }
+    assert_eq!(reports(&heard), 100);
+    assert!(!world.events.lock().unwrap().iter().any(is_slow));
+    // A peer that reads nothing is one, also with a rate limit.
+    let mut session = paced();
+    session.flow.outbound = Some(Rate::per_second(1000));
+    let mut world = World::new(session, 300);
+    world.log_on(100);
+    assert_eq!(world.net.connections(1), 0);
+    assert!(world.events.lock().unwrap().iter().any(is_slow));
 }
