@@ -55,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) names: Mutex<HashMap<Box<str>, SessionId>>,
     wake_up: WakeUp,
     pub(crate) max_message: usize,
+    /// Maximum length of the fields of a message, which leaves room for header and trailer.
+    max_body: usize,
 }
 
 /// Requests that wait for the engine, by index.
@@ -163,7 +165,7 @@ pub(crate) fn push(
         return Err(SendError::Stopped);
     }
     let most = shared.max_message.min(ring.buffer().capacity() - HEAD);
-    if what == SEND && rest.len() > most {
+    if what == SEND && rest.len() > most.min(shared.max_body) {
         return Err(SendError::TooLong(most));
     }
     let Ok(type_len) = u8::try_from(msg_type.len()) else {
@@ -255,7 +257,8 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    pub(crate) fn new(wake_up: WakeUp, max_message: usize) -> Self {
+    /// `max_body` is the maximum length of the fields of a message, bytes.
+    pub(crate) fn new(wake_up: WakeUp, max_message: usize, max_body: usize) -> Self {
         let shared = Shared {
             new: Mutex::new(Vec::new()),
             made: AtomicUsize::new(0),
@@ -264,6 +267,7 @@ impl Commands {
             names: Mutex::new(HashMap::new()),
             wake_up,
             max_message,
+            max_body,
         };
         Self {
             shared: Arc::new(shared),
@@ -416,7 +420,7 @@ mod tests {
         let wake_up: WakeUp = Arc::new(move || {
             count.fetch_add(1, Ordering::Relaxed);
         });
-        (Commands::new(wake_up, 1024), woken)
+        (Commands::new(wake_up, 1024, 1000), woken)
     }
 
     /// The next message to send: session, MsgType and fields.

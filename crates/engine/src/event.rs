@@ -317,7 +317,7 @@ pub enum Event {
         why: Garbled,
     },
     /// Messages from the application or from a command could not be sent. Four reasons are possible: the message is
-    /// too long for the outbox, its session is unknown, its frame has invalid framing, or its link has no connection.
+    /// longer than `max_message` or too long for the outbox, its session is unknown, its frame has invalid framing, or its link has no connection.
     /// Messages that a session refuses are reported as [`Event::MessagesLost`].
     NotSent {
         /// Number of messages.

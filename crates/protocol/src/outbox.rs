@@ -44,6 +44,8 @@ pub const MAX_MSG_TYPE: usize = 16;
 const SLACK: usize = 32;
 /// `10=ddd` and SOH.
 const TRAILER: usize = 7;
+/// `43=Y`, `122=` with a time, each with SOH: the fields that a resent message has in addition.
+const REPEATED: usize = 5 + 4 + TimestampWriter::MAX + 1;
 
 /// Where the MsgSeqNum(34) of a message comes from.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -186,6 +188,10 @@ pub struct Outbox {
     entries: Vec<Entry>,
     messages: usize,
     header_room: usize,
+    /// Maximum length of a message of an application, with header and trailer, as it is resent.
+    max_message: usize,
+    /// Maximum length of the body of such a message.
+    max_body: usize,
     /// Offset at which the next message begins.
     at: usize,
     /// Offset at which the sealed messages end.
@@ -211,6 +217,8 @@ impl Outbox {
             entries: Vec::with_capacity(messages + RESERVE_MESSAGES),
             messages,
             header_room,
+            max_message: usize::MAX,
+            max_body: usize::MAX,
             at: 0,
             sealed_end: 0,
             next: 0,
@@ -221,11 +229,34 @@ impl Outbox {
         }
     }
 
+    /// Refuses messages of an application that could become longer than `bytes` with the longest header of a session,
+    /// the trailer, and the PossDupFlag(43) and OrigSendingTime(122) of a resend. Without this call only the size of
+    /// the outbox limits a message.
+    #[must_use]
+    pub fn with_max_message(mut self, bytes: usize) -> Self {
+        self.max_message = bytes;
+        self.set_max_body();
+        self
+    }
+
+    /// Maximum length of the body of an application's message, in bytes.
+    #[inline]
+    #[must_use]
+    pub fn max_body(&self) -> usize {
+        self.max_body
+    }
+
+    fn set_max_body(&mut self) {
+        let around = self.header_room + TRAILER + REPEATED;
+        self.max_body = self.max_message.saturating_sub(around);
+    }
+
     /// Makes room for the header of another session. This is possible only while the outbox is empty.
     pub fn widen(&mut self, header_room: usize) {
         debug_assert!(self.entries.is_empty(), "messages have their room already");
         if self.entries.is_empty() {
             self.header_room = self.header_room.max(header_room);
+            self.set_max_body();
         }
     }
 

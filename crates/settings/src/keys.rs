@@ -592,7 +592,9 @@ keys! {
     /// of messages that were not logged.
     JournalLogOnlyLimit [], bytes(64 * KB, 2 * GB), Some("64M"), Engine;
     /// Maximum length of an incoming or outgoing message. The engine disconnects a peer whose BodyLength(9) announces a
-    /// longer message. Without this key the limit is 2M, or less if a smaller `JournalSegmentSize` requires it.
+    /// longer message. The engine refuses a message of the application that could be longer with the longest header and,
+    /// when it is resent, with PossDupFlag(43) and OrigSendingTime(122). Without this key the limit is 2M, or less if a
+    /// smaller `JournalSegmentSize` requires it.
     MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;
     /// Maximum number of fields in one message. The session rejects a message with more fields; the reject names this
     /// key. The default is enough for a list of 2,000 instruments with 30 fields each. An engine allocates the fields

@@ -324,7 +324,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let header_rooms = lines.iter().map(|line| line.session.header_room());
         // A note begins with its time, even though it has no header.
         let header_room = header_rooms.max().unwrap_or_default().max(NOTE_ROOM);
-        let mut commands = Commands::new(host.wake_up(), config.max_message);
+        let outbox = Outbox::new(outbox_bytes, config.limits.outbox_messages, header_room)
+            .with_gather()
+            .with_max_message(config.max_message);
+        let mut commands = Commands::new(host.wake_up(), config.max_message, outbox.max_body());
         for line in &lines {
             commands.know(&line.config.name, line.session.id());
         }
@@ -344,8 +347,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             inputs: Input::several(lines.len(), config.read_buffer),
             link_inputs: Input::several(links.len(), config.read_buffer),
             core: Core {
-                outbox: Outbox::new(outbox_bytes, config.limits.outbox_messages, header_room)
-                    .with_gather(),
+                outbox,
                 full_bytes: FLUSH_BYTES.min(outbox_bytes / 2),
                 full_messages: config.limits.outbox_messages / 2,
                 sync_first: config.durability == Durability::Disk,

@@ -217,7 +217,7 @@ fn write_dropped(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::NotSent { messages } => write!(
             f,
-            "{} dropped: too long, bad frame, link not connected, or session unknown",
+            "{} dropped: longer than MaxMessageSize, bad frame, link not connected, or session unknown",
             Counted(*messages, "message")
         ),
         Event::MessagesLost {

@@ -4,10 +4,16 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use fixwire::config::Durability;
+use fixwire::host::sim::SimNet;
+use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::session::{ApplVerId, BeginString};
-use fixwire::{EngineConfig, Event};
+use fixwire::protocol::{SessionId, tag};
+use fixwire::{EngineConfig, Event, SendError};
 
+use crate::common::app::{App, answer};
+use crate::common::wire::{self, PORT, calm};
 use crate::common::*;
 
 /// An acceptor of this version; with the built-in dictionary, or without any.
@@ -227,4 +233,70 @@ fn a_logon_beyond_a_limit_is_told_which() {
         );
         engine.stop();
     }
+}
+
+/// Two engines with the same MaxMessageSize: the other one accepts all that we send, and all that we resend.
+#[test]
+fn no_message_of_an_application_is_longer_than_max_message_size() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 16)), SimDisk::new());
+    let config = wire::config(Durability::Process, vec![wire::acceptor("P0")]);
+    let most = config.max_message;
+    let app = App::new(|from, order, outbox| answer(order, from, b"8", outbox));
+    let mut engine = wire::start(config, app, 1, &net, &disk);
+    let events = events(&mut engine);
+    let conn = net.connect(0, PORT).unwrap();
+    wire::turns(&mut engine);
+    wire::write(&net, conn, "P0", "A", 1, "98=0|108=0|");
+    let mut say = |kind: &str, seq: u64, body: &str| {
+        wire::write(&net, conn, "P0", kind, seq, body);
+        wire::turns(&mut engine);
+        let heard = wire::read(&net, conn);
+        let messages = heard.split("8=FIX.4.2|").skip(1);
+        for message in messages.clone() {
+            let bytes = message.len() + "8=FIX.4.2|".len();
+            assert!(bytes <= most, "{bytes} bytes");
+        }
+        messages.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (mut reports, mut rejects) = (0, 0);
+    let mut seq = 2;
+    for len in (740..=920).step_by(3) {
+        let heard = say("D", seq, &format!("11={}|", "x".repeat(len)));
+        let is = |kind: &str| heard.iter().any(|text| text.contains(kind));
+        reports += u64::from(is("|35=8|"));
+        rejects += u64::from(is("|35=j|"));
+        seq += 1;
+    }
+    assert!(reports > 10 && rejects > 10, "{reports} {rejects}");
+    assert_eq!(reports + rejects, seq - 2);
+    // The longest report is still short enough with PossDupFlag(43) and OrigSendingTime(122).
+    let first = reports - 3;
+    let again = say("2", seq, &format!("7={first}|16={}|", reports + 1));
+    assert!(
+        again.iter().all(|text| text.contains("|43=Y|")),
+        "{again:?}"
+    );
+    assert_eq!(again.len(), 5);
+    let events = events.lock().unwrap();
+    let text = "longer than MaxMessageSize";
+    assert!(
+        events.iter().any(|event| event.to_string().contains(text)),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn a_handle_refuses_a_message_that_is_too_long_with_its_header() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 16)), SimDisk::new());
+    let config = wire::config(Durability::Process, vec![wire::acceptor("P0")]);
+    let engine = wire::start(config, App::default(), 1, &net, &disk);
+    let mut handle = engine.handle();
+    let mut send = |len: usize| {
+        let text = "x".repeat(len);
+        handle.send(SessionId(0), b"B", |news| {
+            news.field(tag::HEADLINE, text.as_bytes());
+        })
+    };
+    assert_eq!(send(700), Ok(()));
+    assert_eq!(send(960), Err(SendError::TooLong(1024)));
 }

@@ -32,7 +32,8 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`RepeatError::Full`] when the outbox is full. [`RepeatError::NotAMessage`] when `stored` is not an
+    /// [`RepeatError::Full`] when the outbox is full, [`RepeatError::TooLong`] when the message is longer than
+    /// `MaxMessageSize` allows. [`RepeatError::NotAMessage`] when `stored` is not an
     /// application message, or is a UserRequest(BE), whose secrets are masked in the journal.
     ///
     /// # Source
@@ -63,6 +64,7 @@ impl Outbox {
         body.encoded(&stored[body_at..end]);
         body.finish().map_err(|error| match error {
             BodyError::Full => RepeatError::Full,
+            BodyError::TooLong(_) => RepeatError::TooLong,
             BodyError::Value(_) | BodyError::NotALink => RepeatError::NotAMessage,
         })
     }

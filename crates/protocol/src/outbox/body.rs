@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::{Content, Entry, Outbox, TRAILER};
+use super::{Content, Entry, Outbox, RESERVE, SLACK, TRAILER};
 use crate::put::{TagText, put, put_digits, put_value};
 use crate::time::{Precision, Timestamp};
 use crate::{Decimal, Message, SOH, Tag};
@@ -188,7 +188,7 @@ impl<'a> Body<'a> {
         self
     }
 
-    /// Marks the body as a note. A note is not sent.
+    /// Marks the body as a note. A note is not sent, so it may be longer than a message.
     pub(super) fn mark_note(&mut self) {
         self.entry.content = Content::Note;
     }
@@ -239,12 +239,25 @@ impl<'a> Body<'a> {
         self
     }
 
+    /// Refuses a body that is too long for a message of an application. Notes have no such limit, and neither have
+    /// messages of a session, which may use the reserve.
+    #[cold]
+    fn refuse_long(&mut self) {
+        let uses_reserve = self.limit > self.outbox.buffer.len() - RESERVE - SLACK;
+        if self.entry.content == Content::Message && !uses_reserve {
+            self.fail(BodyError::TooLong(self.outbox.max_message));
+        }
+    }
+
     #[inline]
     fn close(&mut self) -> Result<(), BodyError> {
         if !self.open {
             return Ok(());
         }
         self.open = false;
+        if self.at - self.entry.start > self.outbox.max_body {
+            self.refuse_long();
+        }
         if let Some(error) = self.failed {
             self.outbox.failures += 1;
             return Err(error);
@@ -269,6 +282,9 @@ impl Drop for Body<'_> {
 pub enum BodyError {
     /// The outbox is full.
     Full,
+    /// The message could become longer than the outbox allows, see [`Outbox::with_max_message`]; the value is this
+    /// limit in bytes. An engine has the limit `MaxMessageSize`.
+    TooLong(usize),
     /// The value of this field is empty or contains SOH, or it is a MsgType of more than
     /// [`MAX_MSG_TYPE`](super::MAX_MSG_TYPE) bytes.
     Value(Tag),
@@ -280,6 +296,10 @@ impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full => f.write_str("the outbox is full"),
+            Self::TooLong(most) => write!(
+                f,
+                "the message is too long: with header and trailer MaxMessageSize ({most} bytes) is the limit"
+            ),
             Self::Value(tag) => write!(f, "the value of {tag} cannot be written"),
             Self::NotALink => {
                 f.write_str("frames can be sent on a link only; this is a FIX session")

@@ -505,3 +505,28 @@ fn gathered_messages_of_a_session_stand_side_by_side() {
         assert_whole(outbox.sealed(0));
     });
 }
+
+#[test]
+fn a_message_leaves_room_for_its_header_and_for_a_resend() {
+    let header = header();
+    let mut outbox = Outbox::new(4096, 8, header.room()).with_max_message(512);
+    let longest = outbox.max_body() - "58=|".len();
+    assert!((200..512).contains(&longest), "{longest}");
+    let mut write = |len: usize| {
+        let mut body = outbox.begin(SessionId(0), b"B");
+        body.field(58, &std::vec![b'x'; len]);
+        body.finish()
+    };
+    assert_eq!(write(longest + 1), Err(BodyError::TooLong(512)));
+    assert_eq!(write(longest), Ok(()));
+    assert_eq!(outbox.failures(), 1);
+    outbox.seal(0, &header, u64::MAX, b"20260821-13:30:00.123456789");
+    let mut again = Vec::new();
+    crate::repeat::repeat(outbox.sealed(0), b"20260821-13:30:01.123456789", &mut again).unwrap();
+    assert!((420..=512).contains(&again.len()), "{}", again.len());
+    // Neither notes nor the session's own messages have this limit.
+    assert_eq!(outbox.note(&[0; 600]), Ok(()));
+    let mut body = outbox.begin_admin(SessionId(0), b"5", MsgSeqNumSource::Next);
+    body.field(58, &[b'x'; 600]);
+    assert_eq!(body.finish(), Ok(()));
+}
