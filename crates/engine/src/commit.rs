@@ -95,7 +95,8 @@ impl<D: Disk> Core<D> {
     ) -> Result<Verdict, JournalError> {
         host.mark(Mark::Parsed(message));
         let line = &mut self.lines[session];
-        line.counters.received += 1;
+        // A message that waited above a gap was counted when it arrived.
+        line.counters.received += u64::from(arrival.is_none());
         let msg_type = message.msg_type();
         let verdict = match msg_type {
             b"A" => {

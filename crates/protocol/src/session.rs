@@ -34,6 +34,7 @@ pub mod sequence;
 mod shown;
 pub mod verdict;
 
+use alloc::format;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
@@ -255,7 +256,7 @@ impl Session {
 
     /// Does what is due at this time. [`Session::next_due`] gives the time.
     pub fn elapse(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
-        let now = now.mono;
+        let (at, now) = (now, now.mono);
         match self.phase {
             Phase::AwaitingLogon { until } | Phase::LogonSent { until } if now >= until => {
                 self.close(DisconnectReason::LogonTimeout)
@@ -271,12 +272,55 @@ impl Session {
                     }
                 })
             }
-            Phase::LoggedOn(up) => self.beat(now, up, outbox),
+            Phase::LoggedOn(up) => {
+                let verdict = self.elapse_gap(at, up, outbox);
+                if verdict != Verdict::Handled {
+                    return verdict;
+                }
+                self.beat(now, outbox)
+            }
             _ => Verdict::Handled,
         }
     }
 
-    fn beat(&mut self, now: Mono, up: LoggedOn, outbox: &mut Outbox) -> Verdict {
+    /// Requests an open gap again if it has made no progress for too long.
+    fn elapse_gap(&mut self, now: Now, up: LoggedOn, outbox: &mut Outbox) -> Verdict {
+        if !self.watches_gap(up) {
+            return Verdict::Handled;
+        }
+        let manner = self.config.manner();
+        let (inbound, next) = up.inbound.elapse(now.mono, self.next_in, manner);
+        self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
+        self.request_missing(now, next, outbox)
+    }
+
+    /// Writes our ResendRequest, or ends the session when the missing messages were requested often enough.
+    fn request_missing(&mut self, now: Now, next: Next, outbox: &mut Outbox) -> Verdict {
+        match next {
+            Next::Wait => Verdict::Handled,
+            Next::Ask(request) => {
+                self.write_resend_request(request, outbox);
+                Verdict::Handled
+            }
+            Next::GiveUp => {
+                let text = format!(
+                    "Gap not filled: no response to ResendRequest from MsgSeqNum {} after MaxResendAttempts ({})",
+                    self.next_in, self.config.limits.resend_attempts
+                );
+                self.refuse_session(now, &text, outbox)
+            }
+        }
+    }
+
+    /// Whether a gap is open, and messages of the peer can still fill it.
+    fn watches_gap(&self, up: LoggedOn) -> bool {
+        up.inbound != Inbound::Steady && up.exchange == PendingReply::Settled && !self.reset_open
+    }
+
+    fn beat(&mut self, now: Mono, outbox: &mut Outbox) -> Verdict {
+        let Phase::LoggedOn(up) = self.phase else {
+            return Verdict::Handled;
+        };
         let (pulse, due) = up.pulse.elapse(now);
         match due {
             Due::Nothing { .. } => return Verdict::Handled,
@@ -303,16 +347,29 @@ impl Session {
             Phase::AwaitingLogon { until }
             | Phase::LogonSent { until }
             | Phase::Refusing { until } => Some(until),
-            Phase::LoggedOn(LoggedOn {
-                pulse, exchange, ..
-            }) => {
+            Phase::LoggedOn(up) => {
+                let LoggedOn {
+                    pulse, exchange, ..
+                } = up;
                 let beat = match pulse.elapse(Mono(0)) {
                     (_, Due::Nothing { until }) => until,
                     _ => Mono(0),
                 };
-                Some(beat.min(exchange.until())).filter(|due| *due < Mono(u64::MAX))
+                let due = beat.min(exchange.until());
+                let due = match self.watches_gap(up) {
+                    true => due.min(self.gap_due(up)),
+                    false => due,
+                };
+                Some(due).filter(|due| *due < Mono(u64::MAX))
             }
         }
+    }
+
+    /// The time at which an open gap must be checked.
+    #[cold]
+    fn gap_due(&self, up: LoggedOn) -> Mono {
+        let due = up.inbound.next_due(self.next_in, self.config.manner());
+        due.unwrap_or(Mono::NEVER)
     }
 
     /// Handles the end of the connection. This may reset the sequence numbers to 1, see [`ResetOn`]; the caller must
@@ -541,7 +598,11 @@ impl Session {
             return;
         };
         if up.inbound != Inbound::Steady && !self.reset_open {
-            let (inbound, next) = up.inbound.advanced(next_in, self.config.manner());
+            let manner = self.config.manner();
+            let (mut inbound, mut next) = up.inbound.advanced(next_in, manner);
+            if inbound.is_draining() && !self.held.has(next_in) {
+                (inbound, next) = inbound.drained(next_in, manner);
+            }
             up.inbound = inbound;
             if let Next::Ask(request) = next {
                 self.write_resend_request(request, outbox);

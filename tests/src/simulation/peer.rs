@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
 
 use fixwire::host::{ConnId, ListenerId};
-use fixwire::protocol::{Nanos, Now};
+use fixwire::protocol::{Nanos, Now, Timestamp};
 
 use super::frames::{essence, stamp, whole};
 use super::net::Net;
@@ -78,8 +78,8 @@ pub struct Peer {
     sent: Vec<Sent>,
     /// Our own open ResendRequest: it is answered when this number has come.
     asked: Option<u64>,
-    /// The engine's ResendRequests on this connection.
-    engine_asked: Vec<u64>,
+    /// The engine's ResendRequests on this connection: BeginSeqNo(7), and the time in SendingTime(52).
+    engine_asked: Vec<(u64, Timestamp)>,
     /// Every message of the engine by epoch and number, as it first came.
     pub seen: HashMap<(u64, u64), Vec<u8>>,
     /// Every resent message, without the fields that a resend changes.
@@ -577,10 +577,15 @@ impl Peer {
         let (Some(from), Some(to)) = (number(raw, "7"), number(raw, "16")) else {
             return Err(format!("not a ResendRequest: {}", show(raw)));
         };
-        if self.engine_asked.contains(&from) {
+        let sent = value(raw, "52").and_then(|text| Timestamp::parse(text).ok());
+        let sent = sent.ok_or_else(|| format!("no SendingTime: {}", show(raw)))?;
+        // A gap that made no progress for 30 s is requested again; clocks may be stepped by a day.
+        let is_soon = |at: Timestamp| at.abs_diff(sent) < Nanos::from_secs(30);
+        let mut asked = self.engine_asked.iter();
+        if asked.any(|(begin, at)| *begin == from && is_soon(*at)) {
             return Err(format!("A3: a gap is asked for twice: {}", show(raw)));
         }
-        self.engine_asked.push(from);
+        self.engine_asked.push((from, sent));
         self.answer(from, to)
     }
 }

@@ -186,3 +186,41 @@ fn what_was_sent_since_a_disconnect_outlives_a_crash() {
     let after = engine(&net, &disk, Durability::Process, resetting());
     assert_eq!(wire::numbers(&after), [(1, 2)]);
 }
+
+/// HeartBtInt 0: the peer sends nothing above the gap. The message above the gap is counted once.
+#[test]
+fn a_gap_is_requested_again_by_time_alone() {
+    let (net, disk) = (SimNet::new(1, wire::calm(1 << 16)), SimDisk::new());
+    let config = wire::config(Durability::Process, vec![wire::acceptor("P0")]);
+    let mut engine = wire::start(config, App::reports(), 1, &net, &disk);
+    let conn = net.connect(0, PORT).unwrap();
+    wire::turns(&mut engine);
+    wire::write(&net, conn, "P0", "A", 1, "98=0|108=0|");
+    wire::write(&net, conn, "P0", "D", 3, "11=3|");
+    wire::turns(&mut engine);
+    let heard = wire::shown(&wire::read(&net, conn), &["7"]);
+    assert_eq!(heard, ["A 1", "2 2 2"]);
+    net.advance(Nanos::from_secs(29));
+    wire::turns(&mut engine);
+    assert_eq!(wire::read(&net, conn), "");
+    net.advance(Nanos::from_secs(1));
+    wire::turns(&mut engine);
+    let heard = wire::shown(&wire::read(&net, conn), &["7"]);
+    assert_eq!(heard, ["2 3 2"]);
+    wire::write(&net, conn, "P0", "D", 2, "43=Y|122=20260302-08:00:00|11=2|");
+    wire::turns(&mut engine);
+    let heard = wire::shown(&wire::read(&net, conn), &["11"]);
+    assert_eq!(heard, ["8 4 2", "8 5 3"]);
+    let status = engine.sessions().next().unwrap();
+    assert_eq!(status.counters.received, 3);
+    // The peer is silent above the next gap until the session gives up.
+    wire::write(&net, conn, "P0", "D", 6, "11=6|");
+    wire::turns(&mut engine);
+    for _ in 0..220 {
+        net.advance(Nanos::from_secs(1));
+        wire::turns(&mut engine);
+    }
+    let heard = wire::shown(&wire::read(&net, conn), &["7"]);
+    assert_eq!(heard, ["2 6 4", "2 7 4", "2 8 4", "5 9"]);
+    assert_eq!(net.connections(1), 0);
+}

@@ -106,6 +106,15 @@ impl Held {
         found
     }
 
+    /// Whether the message with this MsgSeqNum is kept.
+    #[must_use]
+    pub fn has(&self, number: u64) -> bool {
+        let found = self
+            .entries
+            .binary_search_by_key(&number, |entry| entry.number);
+        found.is_ok()
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.entries.clear();

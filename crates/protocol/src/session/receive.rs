@@ -16,7 +16,7 @@ use super::held::Kept;
 use super::logon::too_low;
 use super::phase::{LoggedOn, PendingReply, Phase};
 use super::reject::{Objection, RefTag};
-use super::sequence::{self, MAX_SEQ_NUM, Next, SequencePlace};
+use super::sequence::{self, MAX_SEQ_NUM, SequencePlace};
 use super::verdict::{DisconnectReason, Fate, Verdict};
 use super::{Rejected, Session};
 use crate::dictionary::RejectReason;
@@ -141,8 +141,9 @@ impl Session {
             b"2" if !seen && place != SequencePlace::Expected => {
                 if let Ok(range) = self.read_resend_request(message) {
                     if place == SequencePlace::TooHigh {
-                        self.keep_served(number);
+                        let kept = self.keep_served(number);
                         self.owe_request(number);
+                        self.note_dropped(number, kept);
                     }
                     let verdict = self.serve(now, message, range, outbox);
                     // If there was nothing to send, the answer is complete.
@@ -167,12 +168,15 @@ impl Session {
                 self.refuse_session(now, &text, outbox)
             }
             SequencePlace::TooHigh => {
-                self.fate = match self.held.keep(number, message.bytes()) {
+                let kept = self.held.keep(number, message.bytes());
+                self.fate = match kept {
                     Kept::Now => Fate::Queued { number },
                     Kept::Before => Fate::Duplicate,
                     Kept::NoRoom => Fate::Ignored,
                 };
-                self.ask_for_gap(now, number, outbox)
+                let verdict = self.ask_for_gap(now, number, outbox);
+                self.note_dropped(number, kept);
+                verdict
             }
             SequencePlace::TooLow => {
                 self.receive_too_low(now, message, number, marks.poss_dup, outbox)
@@ -338,7 +342,7 @@ impl Session {
                 return self.close(DisconnectReason::LoggedOut);
             }
         }
-        self.keep_served(number);
+        let _ = self.keep_served(number);
         // If the gap made no progress for too long, the session has ended already.
         let verdict = self.ask_for_gap(now, number, outbox);
         self.write_logout("", outbox);
@@ -412,9 +416,17 @@ impl Session {
     }
 
     /// Records a ResendRequest above a gap that was answered. Only its MsgSeqNum is kept.
-    pub(super) fn keep_served(&mut self, number: u64) {
-        // If there is no room for the ResendRequest, its MsgSeqNum is requested again later.
-        let _ = self.held.keep(number, &[]);
+    pub(super) fn keep_served(&mut self, number: u64) -> Kept {
+        self.held.keep(number, &[])
+    }
+
+    /// Records a message above the gap for which there was no room: its MsgSeqNum is requested again later.
+    fn note_dropped(&mut self, number: u64, kept: Kept) {
+        if kept == Kept::NoRoom
+            && let Phase::LoggedOn(up) = &mut self.phase
+        {
+            up.inbound = up.inbound.dropped(number);
+        }
     }
 
     /// Handles a MsgSeqNum above the expected one: requests the missing messages once, and again when the gap makes
@@ -430,20 +442,7 @@ impl Session {
         let manner = self.config.manner();
         let (inbound, next) = up.inbound.too_high(now.mono, number, self.next_in, manner);
         up.inbound = inbound;
-        match next {
-            Next::Wait => Verdict::Handled,
-            Next::Ask(request) => {
-                self.write_resend_request(request, outbox);
-                Verdict::Handled
-            }
-            Next::GiveUp => {
-                let text = format!(
-                    "Gap not filled: no response to ResendRequest from MsgSeqNum {} after MaxResendAttempts ({})",
-                    self.next_in, self.config.limits.resend_attempts
-                );
-                self.refuse_session(now, &text, outbox)
-            }
-        }
+        self.request_missing(now, next, outbox)
     }
 
     /// Records a gap that the peer's ResendRequest shows. Our own ResendRequest follows after the answer.

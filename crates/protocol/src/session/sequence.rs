@@ -89,6 +89,7 @@ pub enum Next {
 ///     |                 Gap(Refused) -'  | our resend is written: send ResendRequest
 ///     |        a MsgSeqNum too high: again
 ///     |                                  |
+///     |   filled, but messages above it were dropped: Gap(Draining), then Gap(Asked)
 ///     '--------------------------> Gap(Owed)
 ///       a ResendRequest too high
 /// ```
@@ -105,6 +106,8 @@ pub enum Inbound {
 pub struct Gap {
     /// The highest missing MsgSeqNum when the gap was noticed.
     last: u64,
+    /// The highest MsgSeqNum above the gap that arrived and was dropped for lack of room; 0 for none.
+    dropped: u64,
     /// Number of requests so far that begin at the same MsgSeqNum.
     attempts: u32,
     /// The expected MsgSeqNum at the last check of progress, and the time at which this MsgSeqNum was first the
@@ -123,6 +126,9 @@ enum Asked {
     Refused,
     /// A ResendRequest of the peer showed the gap. It is answered before we request the missing messages.
     Owed,
+    /// The gap is filled, and the messages kept above it are being processed. The dropped messages after them are not
+    /// requested yet.
+    Draining,
 }
 
 impl Inbound {
@@ -132,16 +138,29 @@ impl Inbound {
     #[must_use]
     pub fn too_high(self, now: Mono, number: u64, expected: u64, manner: Manner) -> (Self, Next) {
         let Self::Gap(gap) = self else {
-            return Gap::ask(number - 1, expected, manner, 1);
+            return Gap::ask(number - 1, 0, expected, manner, 1);
+        };
+        if gap.state == Asked::Refused {
+            let again = gap.attempts.saturating_add(1);
+            Gap::ask(gap.last, gap.dropped, expected, manner, again)
+        } else if manner.redundant && gap.state != Asked::Owed {
+            let last = gap.last.max(number - 1);
+            Gap::ask(last, gap.dropped, expected, manner, 1)
+        } else {
+            self.elapse(now, expected, manner)
+        }
+    }
+
+    /// Handles the passage of time: if the gap makes no progress for the `patience` of `manner`, it is requested
+    /// again. Call this when [`Inbound::next_due`] says so.
+    #[must_use]
+    pub fn elapse(self, now: Mono, expected: u64, manner: Manner) -> (Self, Next) {
+        let Self::Gap(gap) = self else {
+            return (self, Next::Wait);
         };
         let (stood_at, since) = gap.stands_at;
-        let again = gap.attempts.saturating_add(1);
         if gap.state == Asked::Owed {
             (self, Next::Wait)
-        } else if gap.state == Asked::Refused {
-            Gap::ask(gap.last, expected, manner, again)
-        } else if manner.redundant {
-            Gap::ask(gap.last.max(number - 1), expected, manner, 1)
         } else if stood_at != expected {
             let attempts = if stood_at == 0 { gap.attempts } else { 1 };
             let stands_at = (expected, now);
@@ -156,8 +175,54 @@ impl Inbound {
         } else if gap.attempts >= manner.attempts {
             (self, Next::GiveUp)
         } else {
-            let (asked, next) = Gap::ask(gap.last, expected, manner, again);
+            let again = gap.attempts.saturating_add(1);
+            let (asked, next) = Gap::ask(gap.last, gap.dropped, expected, manner, again);
             (asked.standing_at(expected, now), next)
+        }
+    }
+
+    /// The time at which [`Inbound::elapse`] has something to do; `None` for never. The time is zero after progress,
+    /// so that the wait begins now.
+    #[must_use]
+    pub fn next_due(self, expected: u64, manner: Manner) -> Option<Mono> {
+        match self {
+            Self::Steady => None,
+            Self::Gap(gap) if gap.state == Asked::Owed => None,
+            Self::Gap(gap) if gap.stands_at.0 == expected => {
+                Some(gap.stands_at.1 + gap.pause(manner.patience))
+            }
+            Self::Gap(_) => Some(Mono(0)),
+        }
+    }
+
+    /// Records that there was no room for a message above the gap. It is requested after the gap is filled and the
+    /// kept messages are processed.
+    #[must_use]
+    pub fn dropped(self, number: u64) -> Self {
+        match self {
+            Self::Steady => self,
+            Self::Gap(gap) => Self::Gap(Gap {
+                dropped: gap.dropped.max(number),
+                ..gap
+            }),
+        }
+    }
+
+    /// Whether the gap is filled, and dropped messages must be requested as soon as a message is neither kept nor
+    /// received.
+    #[must_use]
+    pub fn is_draining(self) -> bool {
+        matches!(self, Self::Gap(gap) if gap.state == Asked::Draining)
+    }
+
+    /// Requests the dropped messages from `expected` on, which is not among the kept messages.
+    #[must_use]
+    pub fn drained(self, expected: u64, manner: Manner) -> (Self, Next) {
+        match self {
+            Self::Gap(gap) if gap.state == Asked::Draining => {
+                Gap::ask(gap.last, gap.dropped, expected, manner, 1)
+            }
+            Self::Steady | Self::Gap(_) => (self, Next::Wait),
         }
     }
 
@@ -168,6 +233,7 @@ impl Inbound {
         match self {
             Self::Steady => Self::Gap(Gap {
                 last: number - 1,
+                dropped: 0,
                 attempts: 0,
                 stands_at: (0, Mono(0)),
                 state: Asked::Owed,
@@ -183,9 +249,10 @@ impl Inbound {
         match self {
             Self::Gap(Gap {
                 last,
+                dropped,
                 state: Asked::Owed,
                 ..
-            }) => Gap::ask(last, expected, manner, 1),
+            }) => Gap::ask(last, dropped, expected, manner, 1),
             _ => (self, Next::Wait),
         }
     }
@@ -205,6 +272,7 @@ impl Inbound {
     pub fn asked_by_logon(number: u64) -> Self {
         Self::Gap(Gap {
             last: number - 1,
+            dropped: 0,
             attempts: 1,
             stands_at: (0, Mono(0)),
             state: Asked::ByLogon,
@@ -217,12 +285,21 @@ impl Inbound {
     pub fn advanced(self, expected: u64, manner: Manner) -> (Self, Next) {
         match self {
             Self::Steady => (self, Next::Wait),
-            Self::Gap(gap) if expected > gap.last => (Self::Steady, Next::Wait),
+            Self::Gap(gap) if expected > gap.last.max(gap.dropped) => (Self::Steady, Next::Wait),
+            Self::Gap(gap) if expected > gap.last => {
+                let draining = Gap {
+                    last: gap.dropped,
+                    state: Asked::Draining,
+                    ..gap
+                };
+                (Self::Gap(draining), Next::Wait)
+            }
             Self::Gap(Gap {
                 last,
+                dropped,
                 state: Asked::Written { upto, .. },
                 ..
-            }) if expected > upto => Gap::ask(last, expected, manner, 1),
+            }) if expected > upto => Gap::ask(last, dropped, expected, manner, 1),
             _ => (self, Next::Wait),
         }
     }
@@ -286,11 +363,12 @@ impl Gap {
         Nanos(patience.0.saturating_mul(1 << doublings))
     }
 
-    fn ask(last: u64, begin: u64, manner: Manner, attempts: u32) -> (Inbound, Next) {
+    fn ask(last: u64, dropped: u64, begin: u64, manner: Manner, attempts: u32) -> (Inbound, Next) {
         let chunk = |size: u64| last.min(begin.saturating_add(size.max(1)) - 1);
         let end = manner.chunk.map(chunk).or(manner.closed.then_some(last));
         let gap = Self {
             last,
+            dropped,
             attempts,
             stands_at: (0, Mono(0)),
             state: Asked::Written {

@@ -54,6 +54,56 @@ fn a_gap_that_never_moves_is_given_up() {
 }
 
 #[test]
+fn time_alone_asks_again_for_a_gap_that_stands() {
+    let manner = Manner {
+        attempts: 3,
+        ..PLAIN
+    };
+    let (mut gap, _) = Inbound::Steady.too_high(Mono(0), 10, 2, manner);
+    assert_eq!(
+        gap.next_due(2, manner),
+        Some(Mono(0)),
+        "the wait begins now"
+    );
+    let mut asked = Vec::new();
+    let mut now = Mono(5);
+    while let Some(due) = gap.next_due(2, manner)
+        && asked.last().is_none_or(|(_, what)| *what != Next::GiveUp)
+    {
+        now = now.max(due);
+        let (next, what) = gap.elapse(now, 2, manner);
+        if what != Next::Wait {
+            asked.push((now.0, what));
+        }
+        gap = next;
+    }
+    assert_eq!(
+        asked,
+        [(35, ask(2, None)), (95, ask(2, None)), (215, Next::GiveUp)]
+    );
+    assert_eq!(Inbound::Steady.next_due(2, manner), None);
+    assert_eq!(
+        Inbound::Steady.too_high_request(9).next_due(2, manner),
+        None
+    );
+}
+
+#[test]
+fn messages_that_were_dropped_above_a_gap_are_asked_for_when_the_kept_ones_are_done() {
+    let (gap, _) = Inbound::Steady.too_high(Mono(0), 3, 2, PLAIN);
+    let gap = gap.dropped(5).dropped(4);
+    // 2 arrives, and 3 was kept.
+    let (gap, next) = gap.advanced(3, PLAIN);
+    assert_eq!((gap.is_draining(), next), (true, Next::Wait));
+    let (gap, next) = gap.advanced(4, PLAIN);
+    assert_eq!((gap.is_draining(), next), (true, Next::Wait));
+    let (gap, next) = gap.drained(4, PLAIN);
+    assert_eq!(next, ask(4, None));
+    assert_eq!(gap.advanced(5, PLAIN), (gap, Next::Wait));
+    assert_eq!(gap.advanced(6, PLAIN), (Inbound::Steady, Next::Wait));
+}
+
+#[test]
 fn a_gap_is_asked_for_once() {
     let (gap, next) = Inbound::Steady.too_high(Mono(0), 9, 5, PLAIN);
     assert_eq!(next, ask(5, None));
