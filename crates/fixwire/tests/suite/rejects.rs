@@ -3,13 +3,13 @@
 use crate::common;
 
 use fixwire::Engine;
-use fixwire::config::EngineConfig;
+use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::{Application, Decoder, Message, Now, Outbox, Refusal, SessionId, tag};
 
-use common::app::{answer, send, text};
+use common::app::{App, answer, send, text};
 use common::wire::{self, PORT, calm};
 
 /// Answers each order, and writes down rejects. Its own, since no other test checks Rejects.
@@ -130,5 +130,32 @@ fn the_application_hears_what_was_rejected() {
         wrote.last().map(String::as_str),
         Some("3 16 16"),
         "{wrote:?}"
+    );
+}
+
+/// RefTagID(371) is an int: a Reject with a text there would itself be invalid.
+#[test]
+fn a_tag_that_is_no_number_is_named_in_the_text_of_the_reject() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 16)), SimDisk::new());
+    let config = wire::config(Durability::Process, vec![wire::acceptor("P0")]);
+    let mut engine = wire::start(config, App::default(), 1, &net, &disk);
+    let conn = net.connect(0, PORT).unwrap();
+    wire::turns(&mut engine);
+    wire::write(&net, conn, "P0", "A", 1, "98=0|108=0|");
+    for (seq, field) in (2..).zip(["abc=x", "1 2=x", "-=x", "-5=x", "4294967296=x"]) {
+        wire::write(&net, conn, "P0", "1", seq, &format!("{field}|112=x|"));
+    }
+    wire::turns(&mut engine);
+    let heard = wire::shown(&wire::read(&net, conn), &["45", "371", "58"]);
+    assert_eq!(
+        heard,
+        [
+            "A 1",
+            "3 2 2 Invalid tag number (abc)",
+            "3 3 3 Invalid tag number (1 2)",
+            "3 4 4 Invalid tag number (-)",
+            "3 5 5 -5 Invalid tag number",
+            "3 6 6 4294967296 Invalid tag number",
+        ]
     );
 }

@@ -232,15 +232,22 @@ impl Session {
             write_text_with_tag(objection, &mut body);
             return;
         }
-        body.field(tag::TEXT, objection.sentence().as_bytes());
+        match objection.at {
+            // RefTagID(371) is a number, so such a tag is named in the text only.
+            RefTag::Text(text) if !is_number(text) => write_text_with_tag(objection, &mut body),
+            _ => {
+                body.field(tag::TEXT, objection.sentence().as_bytes());
+            }
+        }
         match objection.at {
             RefTag::None => {}
             RefTag::Tag(number) => {
                 body.uint(tag::REF_TAG_ID, u64::from(number));
             }
-            RefTag::Text(text) => {
+            RefTag::Text(text) if is_number(text) => {
                 body.field(tag::REF_TAG_ID, text);
             }
+            RefTag::Text(_) => {}
         }
         if !message.msg_type().is_empty() {
             body.field(tag::REF_MSG_TYPE, message.msg_type());
@@ -319,7 +326,13 @@ impl Session {
     }
 }
 
-/// Writes Text(58). Up to FIX 4.1 it contains the tag.
+/// Whether the text is an `int`: digits, with an optional minus sign.
+fn is_number(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Writes Text(58) with the tag: up to FIX 4.1, and for a tag that is not a number.
 fn write_text_with_tag(objection: Objection<'_>, body: &mut Body<'_>) {
     let text = objection.sentence();
     match objection.at {
