@@ -15,7 +15,8 @@ impl Session {
         outbox.begin_admin(self.id, msg_type, MsgSeqNumSource::Next)
     }
 
-    /// Writes our Logon. `appl_ver_id` comes from the peer's Logon; our answer repeats it.
+    /// Writes our Logon. `appl_ver_id` comes from the peer's Logon. Our answer repeats this version if the session has
+    /// a dictionary for it; otherwise the answer states our own version.
     pub(super) fn write_logon(
         &self,
         heart_bt_int_seconds: u32,
@@ -43,7 +44,10 @@ impl Session {
             }
         }
         if config.is_fixt()
-            && let Some(version) = appl_ver_id.or(config.default_appl_ver_id)
+            && let Some(version) = appl_ver_id
+                .filter(|version| config.has_dictionary_for(*version))
+                .or(config.default_appl_ver_id)
+                .or(appl_ver_id)
         {
             body.uint(tag::DEFAULT_APPL_VER_ID, version.number());
         }

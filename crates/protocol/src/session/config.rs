@@ -334,6 +334,12 @@ impl Config {
     }
 
     /// How we request missing messages.
+    /// Whether application messages of this version are checked against a dictionary other than the default one.
+    pub(super) fn has_dictionary_for(&self, version: ApplVerId) -> bool {
+        let mut others = self.appl_dictionaries.iter();
+        others.any(|(other, _)| *other == version)
+    }
+
     pub(super) fn manner(&self) -> Manner {
         Manner {
             chunk: self.resend_chunk,

@@ -355,10 +355,7 @@ impl Session {
         let config = &self.config;
         config.appl_dictionaries.is_empty()
             || config.default_appl_ver_id == Some(version)
-            || config
-                .appl_dictionaries
-                .iter()
-                .any(|(other, _)| *other == version)
+            || config.has_dictionary_for(version)
     }
 
     /// The Text(58) of the Logout that answers a first message which gets no other answer. An acceptor does not
