@@ -30,7 +30,7 @@ mod log_out;
 mod note;
 mod rewrite;
 
-pub use admin_out::{AdminOut, AdminOutError};
+pub use admin_out::{AdminOut, AdminOutError, is_session_field};
 pub use body::{Body, BodyError};
 pub use note::{NOTE_ROOM, stored_note};
 

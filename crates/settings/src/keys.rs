@@ -315,8 +315,9 @@ keys! {
     /// Key file for `LogonSignature`, mode 0600: a private key in PEM for `ed25519`; the secret in base64
     /// for `coinbase`; the access key ID and the secret key, on two lines, for `cme`.
     LogonKeyFile [], ValueKind::Path, None, Session;
-    /// Extra field of our Logon: `LogonTag=50=DESK`. Numbered keys add further fields. The value is shown
-    /// only if the field is not sensitive in a Logon.
+    /// Extra field of our Logon: `LogonTag=464=Y`. Numbered keys add further fields. Fields that the session writes
+    /// itself are refused: header and trailer, 98, 108, 141, 789, 1137, and 553 and 554 next to `Username` and
+    /// `Password`. The value is shown only if the field is not sensitive in a Logon.
     LogonTag ["LogonTag": "J"], ValueKind::TagValue, None, Numbered;
 
     /// The session sends a TestRequest when the peer has sent nothing for one heartbeat interval plus this many

@@ -7,6 +7,9 @@ use super::problem::{Problem, SettingsFault};
 use super::registry::KeyScope;
 use super::resolved::{Origin, SessionSettings, asks_to_sync};
 use super::schedule;
+use super::value::SettingValue;
+use fixwire_protocol::outbox::is_session_field;
+use fixwire_protocol::tag;
 
 /// Checks one session of a file that was written for this engine. `given` is true for a key that the file has, even
 /// if its value is invalid.
@@ -94,6 +97,7 @@ pub fn check_session(
     check_hosts(session, problems);
     check_schedule(session, given, problems);
     check_dictionaries(session, dialect, problems);
+    check_logon_tags(session, problems);
     for (id, note) in ignored(session, dialect) {
         let span = session.find(id).and_then(|found| found.origin.span());
         let span = span.unwrap_or(session.header);
@@ -371,6 +375,55 @@ fn one_sided(
             });
         }
     }
+}
+
+/// Checks that `LogonTag` adds only fields that the session does not write itself.
+fn check_logon_tags(session: &SessionSettings, problems: &mut Vec<Problem>) {
+    for found in session.all(Id::LogonTag) {
+        let SettingValue::TagValue(tag, _) = found.value else {
+            continue;
+        };
+        // QuickFIX/J has no other key for the credentials, and an acceptor does not send those that it checks.
+        let dials = session.text(Id::ConnectionType) == Some("initiator");
+        let has_key = match tag {
+            tag::USERNAME => session.find(Id::Username).is_some(),
+            tag::PASSWORD => session.find(Id::Password).is_some(),
+            _ => false,
+        };
+        let is_twice = dials && has_key;
+        if !is_twice && !is_session_field(b"A", tag) {
+            continue;
+        }
+        let note = match key_of_field(tag) {
+            Some(key) if is_twice => {
+                format!("the Logon has field {tag} already, from {key}: remove LogonTag")
+            }
+            Some(key) => format!("the session writes field {tag} of its Logon itself: set {key}"),
+            None => format!("the session writes field {tag} of its Logon itself: remove LogonTag"),
+        };
+        conflict(found.origin, session.header, note, problems);
+    }
+}
+
+/// The key for a field that the session writes into its Logon, if there is such a key.
+fn key_of_field(tag: u32) -> Option<&'static str> {
+    Some(match tag {
+        tag::BEGIN_STRING => "BeginString",
+        tag::SENDER_COMP_ID => "SenderCompID",
+        tag::SENDER_SUB_ID => "SenderSubID",
+        tag::SENDER_LOCATION_ID => "SenderLocationID",
+        tag::TARGET_COMP_ID => "TargetCompID",
+        tag::TARGET_SUB_ID => "TargetSubID",
+        tag::TARGET_LOCATION_ID => "TargetLocationID",
+        tag::LAST_MSG_SEQ_NUM_PROCESSED => "EnableLastMsgSeqNumProcessed",
+        tag::HEART_BT_INT => "HeartBtInt",
+        tag::RESET_SEQ_NUM_FLAG => "ResetOnLogon",
+        tag::NEXT_EXPECTED_MSG_SEQ_NUM => "SendNextExpectedMsgSeqNum",
+        tag::DEFAULT_APPL_VER_ID => "DefaultApplVerID",
+        tag::USERNAME => "Username",
+        tag::PASSWORD => "Password",
+        _ => return None,
+    })
 }
 
 fn conflict(origin: Origin, header: Span, note: String, problems: &mut Vec<Problem>) {

@@ -516,3 +516,45 @@ fn files_that_are_no_settings_are_named() {
         Err(LoadError::TooLarge { .. })
     ));
 }
+
+#[test]
+fn a_logon_tag_that_the_session_writes_itself_is_refused_with_its_key() {
+    for (tag, hint) in [
+        (8, "set BeginString"),
+        (34, "remove LogonTag"),
+        (50, "set SenderSubID"),
+        (57, "set TargetSubID"),
+        (98, "remove LogonTag"),
+        (108, "set HeartBtInt"),
+        (115, "remove LogonTag"),
+        (141, "set ResetOnLogon"),
+    ] {
+        let error = read(&session(&format!("LogonTag={tag}=hunter2"))).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains(&format!("field {tag} of its Logon")),
+            "{error}"
+        );
+        assert!(error.contains(hint), "{error}");
+    }
+    for (tag, key) in [(553, "Username"), (554, "Password")] {
+        let answers = session(&format!("LogonTag={tag}=hunter2\n{key}=me"));
+        assert!(read(&answers).is_ok(), "an acceptor sends no {key}");
+        let twice = answers.replace(
+            "ConnectionType=acceptor\nSocketAcceptPort=5001",
+            "ConnectionType=initiator\nSocketConnectHost=h\nSocketConnectPort=1\nHeartBtInt=30",
+        );
+        let error = read(&twice).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("from {key}: remove LogonTag")),
+            "{error}"
+        );
+        assert!(tag == 553 || !error.contains("hunter2"), "{error}");
+    }
+    for tag in [95, 383, 464, 553, 554, 925, 1603, 5001, 25035] {
+        assert!(
+            read(&session(&format!("LogonTag={tag}=1"))).is_ok(),
+            "{tag}"
+        );
+    }
+}

@@ -216,7 +216,7 @@ impl AdminOut<'_> {
         if tag == 0 || tag > MAX_TAG {
             return Err(AdminOutError::Tag(tag));
         }
-        if is_own(self.msg_type, tag) {
+        if is_session_field(self.msg_type, tag) {
             return Err(AdminOutError::OwnField(tag));
         }
         match value.is_empty() {
@@ -415,8 +415,10 @@ impl fmt::Display for AdminOutError {
 
 impl core::error::Error for AdminOutError {}
 
-/// Whether the session itself writes this field of its messages, or its behaviour depends on the field.
-fn is_own(msg_type: &[u8], tag: Tag) -> bool {
+/// Whether the session itself writes this field of its messages of this type, or its behaviour depends on the field.
+/// Such a field of an admin message cannot be changed.
+#[must_use]
+pub fn is_session_field(msg_type: &[u8], tag: Tag) -> bool {
     let trailer = matches!(tag, 10 | 89 | 93);
     let header = matches!(tag, 8 | 9 | 35 | 43 | 52 | 90 | 122 | 212) || in_header(tag);
     let sequence = matches!(tag, 7 | 16 | 36 | 45 | 112 | 123 | 141);

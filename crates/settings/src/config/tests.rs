@@ -98,7 +98,7 @@ fn what_a_file_says_arrives() {
          SenderSubID=S\nTargetLocationID=L\nConnectionType=initiator\nSocketConnectHost=h\n\
          SocketConnectPort=1\nSocketConnectHost1=i\nSocketConnectPort1=2\nReconnectInterval=2x1;5\n\
          HeartBtInt=7\nResetOnLogon=Y\nCheckLatency=N\nTimestampPrecision=6\n\
-         ResendRequestChunkSize=5\nLogonTag=50=X\nPassword=p\nTestRequestDelayMultiplier=0.5\n\
+         ResendRequestChunkSize=5\nLogonTag=464=X\nPassword=p\nTestRequestDelayMultiplier=0.5\n\
          SocketSendBufferSize=64K\nBusyPoll=50\nX-Desk=Paris\nAllowUnknownMsgFields=Y\n",
     )
     .unwrap();
@@ -140,7 +140,7 @@ fn what_a_file_says_arrives() {
         (session.resend_chunk, session.test_request_percent),
         (Some(5), 150)
     );
-    assert_eq!(session.logon_fields, [(50, "X".into())]);
+    assert_eq!(session.logon_fields, [(464, "X".into())]);
     assert_eq!(&*session.password, b"p");
     assert!(session.reset_on.logon && session.rules.allow_unknown_msg_fields);
     let dictionary = session.dictionary.as_ref().unwrap();

@@ -143,21 +143,21 @@ fn a_default_that_not_all_sessions_have_stands_in_those_that_do() {
 fn a_list_stays_the_list_that_it_is() {
     for (default, own, expected) in [
         (
-            r#"["50=A", "57=A"]"#,
-            r#"LogonTag = ["50=C"]"#,
-            "LogonTag = [\"50=C\"]\n",
+            r#"["464=A", "383=A"]"#,
+            r#"LogonTag = ["464=C"]"#,
+            "LogonTag = [\"464=C\"]\n",
         ),
         (
-            r#""50=A""#,
+            r#""464=A""#,
             r#"LogonTag2 = "1=A""#,
-            "LogonTag = [\"50=A\"]\nLogonTag2 = \"1=A\"\n",
+            "LogonTag = [\"464=A\"]\nLogonTag2 = \"1=A\"\n",
         ),
         (
-            r#"["50=A", "57=A"]"#,
-            "LogonTag = [\"50=C\", \"57=${env:C}\"]\nLogonTag7 = \"1=A\"",
-            "LogonTag = [\"50=C\", \"57=${env:C}\"]\nLogonTag7 = \"1=A\"\n",
+            r#"["464=A", "383=A"]"#,
+            "LogonTag = [\"464=C\", \"383=${env:C}\"]\nLogonTag7 = \"1=A\"",
+            "LogonTag = [\"464=C\", \"383=${env:C}\"]\nLogonTag7 = \"1=A\"\n",
         ),
-        (r#""50=A""#, "HeartBtInt = 20", "HeartBtInt = 20\n"),
+        (r#""464=A""#, "HeartBtInt = 20", "HeartBtInt = 20\n"),
     ] {
         let text = format!(
             "[default]\nConnectionType = \"initiator\"\nSocketConnectHost = \"a\"\nSocketConnectPort = 1\n\

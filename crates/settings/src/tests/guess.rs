@@ -26,7 +26,7 @@ fn one_harmless_key_changes_no_default() {
         "SocketTcpNoDelay=Y",
         "CheckCompID=Y",
         "ValidateSequenceNumbers=Y",
-        "LogonTag=50=DESK",
+        "LogonTag=464=DESK",
         "HttpAcceptPort=1",
         "SocketCAFile=x.pem\nSocketCertificateFile=x.pem\nSocketPrivateKeyFile=x.key",
     ] {

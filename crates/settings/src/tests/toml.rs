@@ -40,7 +40,7 @@ SocketConnectHost = ["d.example"]
 SocketConnectPort = [5001]
 Password = """
 hunter2"""
-LogonTag = ["50=DESK", "57=ORDERS"]
+LogonTag = ["464=DESK", "383=ORDERS"]
 [session.application]
 Desk = "London"
 "#;
@@ -73,8 +73,8 @@ ResetOnLogon=N
 SocketConnectHost=d.example
 SocketConnectPort=5001
 Password=hunter2
-LogonTag=50=DESK
-LogonTag1=57=ORDERS
+LogonTag=464=DESK
+LogonTag1=383=ORDERS
 X-Application=London
 ";
 
