@@ -5,9 +5,10 @@ use std::sync::mpsc::TryRecvError;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
+use fixwire_protocol::decode::DATA_PAIRS;
 use fixwire_protocol::time::TimestampWriter;
 use fixwire_protocol::{
-    Application, Decoder, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout, Precision,
+    Application, Body, Decoder, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout, Precision,
     Refusal, SessionId, Tag, Timestamp, tag,
 };
 
@@ -189,9 +190,7 @@ impl Replayer {
             fields.push((*tag, value));
         }
         let mut body = outbox.begin(SessionId(0), &message.msg_type);
-        for (tag, value) in &fields {
-            body.field(*tag, value);
-        }
+        put_fields(&mut body, &fields);
         if body.finish().is_err() {
             self.comparison().unsendable += 1;
             return true;
@@ -306,4 +305,52 @@ fn id_of(decoder: &mut Decoder, bytes: &[u8]) -> Option<Vec<u8>> {
     let message = decoder.decode(bytes);
     let wanted: Tag = tag::CL_ORD_ID;
     message.get(wanted).map(<[u8]>::to_vec)
+}
+
+/// Writes recorded fields. A data field keeps its SOH bytes, since its length field is directly before it.
+fn put_fields(body: &mut Body<'_>, mut fields: &[(Tag, Vec<u8>)]) {
+    while let [(tag, value), rest @ ..] = fields {
+        fields = match rest {
+            [(data_tag, data), rest @ ..]
+                if DATA_PAIRS.contains(&(*tag, *data_tag)) && !data.is_empty() =>
+            {
+                body.data(*tag, *data_tag, data);
+                rest
+            }
+            _ => {
+                body.field(*tag, value);
+                rest
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_with_soh_is_written_and_an_empty_value_is_not() {
+        let mut outbox = Outbox::new(1024, 4, 0);
+        let field = |tag, value: &[u8]| (tag, value.to_vec());
+        let fields = [
+            field(90, b"3"),
+            field(91, b"x\x01y"),
+            field(11, b"A"),
+            field(354, b"4"),
+            field(355, b"a\x01=b"),
+            field(58, b"end"),
+        ];
+        let mut body = outbox.begin(SessionId(0), b"D");
+        put_fields(&mut body, &fields);
+        assert!(body.finish().is_ok());
+        let written = b"90=3\x0191=x\x01y\x0111=A\x01354=4\x01355=a\x01=b\x0158=end\x01";
+        assert_eq!(outbox.body(0), &written[..]);
+        // Neither an empty value nor SOH in another field can be sent.
+        for value in [&b""[..], b"a\x01b"] {
+            let mut body = outbox.begin(SessionId(0), b"D");
+            put_fields(&mut body, &[field(58, value)]);
+            assert!(body.finish().is_err());
+        }
+    }
 }
