@@ -309,12 +309,14 @@ pub enum Event {
         /// The limit, bytes per hour.
         most: u32,
     },
-    /// Garbled bytes were ignored.
+    /// Garbled bytes were ignored, or rejected with `RejectGarbledMessage`.
     Garbled {
         /// The session.
         session: SessionId,
         /// The fault.
         why: Garbled,
+        /// Whether the message was rejected and its MsgSeqNum counted.
+        rejected: bool,
     },
     /// Messages from the application or from a command could not be sent. Four reasons are possible: the message is
     /// longer than `max_message` or too long for the outbox, its session is unknown, its frame has invalid framing, or its link has no connection.
@@ -498,7 +500,7 @@ impl Event {
             Self::SessionAdded { .. } => "session added",
             Self::SessionRemoved { .. } => "session removed",
             Self::SlowReader { .. } => "slow peer",
-            Self::Garbled { .. } => "garbled message ignored",
+            Self::Garbled { .. } => "garbled message",
             Self::NotSent { .. } => "messages dropped",
             Self::NotReset { .. } => "sequence numbers not reset",
             Self::MessagesLost { .. } => "messages not sent",

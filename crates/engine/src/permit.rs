@@ -92,11 +92,12 @@ pub(crate) fn decide(
              user and root have it"
         )),
         (Permission::Missing, _) => Err(format!(
-            "{who} has no permission to {what}: the right {right} is missing; an [[operator]] table of the settings \
-             grants it"
+            "{who} has no permission to {what}: the right {right} is missing; an [[operator]] table of the settings, or \
+             ControlOperators in a .cfg file, grants it"
         )),
         (Permission::NoOperator, _) => Err(format!(
-            "{who} is not an operator: the right {right} is missing; an [[operator]] table of the settings grants it"
+            "{who} is not an operator: the right {right} is missing; an [[operator]] table of the settings, or ControlOperators in a \
+             .cfg file, grants it"
         )),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use jiff::tz::Offset;
+
 use fixwire_protocol::Timestamp;
 
 use super::{Days, Edge, Hours, Schedule, instant};
@@ -44,9 +46,22 @@ impl fmt::Display for Hours {
 
 impl fmt::Display for Edge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.zone.iana_name().unwrap_or("local time");
-        write!(f, "{} {name}", self.time.strftime("%H:%M:%S"))
+        write!(f, "{} ", self.time.strftime("%H:%M:%S"))?;
+        match (self.zone.iana_name(), self.zone.to_fixed_offset()) {
+            (Some(name), _) => f.write_str(name),
+            // `TimeZone=+05:30`
+            (None, Ok(offset)) => f.write_str(&offset_text(offset)),
+            (None, Err(_)) => f.write_str("local time"),
+        }
     }
+}
+
+/// An offset from UTC, for example `+05:30`.
+fn offset_text(offset: Offset) -> String {
+    let seconds = offset.seconds();
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let minutes = seconds.unsigned_abs() / 60;
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
 /// An instant in UTC, for example `2026-03-30T07:00:00Z`.

@@ -442,4 +442,9 @@ fn a_schedule_says_what_it_is() {
         weekly("Sun", "20:00:00", "Fri", "22:00:00").to_string(),
         "weekly, Sunday 20:00:00 UTC to Friday 22:00:00 UTC"
     );
+    for (seconds, name) in [(19_800, "+05:30"), (-12_600, "-03:30"), (3600, "+01:00")] {
+        let mut edge = schedule.hours.as_ref().unwrap().start.clone();
+        edge.zone = TimeZone::fixed(jiff::tz::Offset::from_seconds(seconds).unwrap());
+        assert_eq!(edge.to_string(), format!("08:00:00 {name}"));
+    }
 }

@@ -124,7 +124,9 @@ impl Checked {
         let expanded = match variables::expand(&entry.text, reading.form, reading.values) {
             Ok(expanded) => expanded,
             Err((name, why)) => {
-                let name = if secret { HIDDEN.into() } else { name };
+                // A value that is one reference and nothing else shows no secret.
+                let is_hidden = secret && !variables::is_reference(&entry.text);
+                let name = if is_hidden { HIDDEN.into() } else { name };
                 report(entry.value, SettingsFault::Variable { name, why });
                 if let Some(Known::Used(key, _)) = known {
                     self.broken.push(key.id);

@@ -558,3 +558,16 @@ fn a_logon_tag_that_the_session_writes_itself_is_refused_with_its_key() {
         );
     }
 }
+
+#[test]
+fn the_name_of_a_missing_variable_is_shown_unless_it_may_be_part_of_a_password() {
+    for (value, is_shown) in [
+        ("${env:NO_SUCH_VARIABLE}", true),
+        ("x${env:NO_SUCH_VARIABLE}", false),
+        ("${env:NO_SUCH_VARIABLE}x", false),
+    ] {
+        let error = read(&session(&format!("Password={value}"))).unwrap_err();
+        let error = error.to_string();
+        assert_eq!(error.contains("NO_SUCH_VARIABLE"), is_shown, "{error}");
+    }
+}

@@ -193,6 +193,13 @@ enum Variable<'a> {
     File(&'a str),
 }
 
+/// Whether a text is `${env:NAME}` or `${file:PATH}` and nothing else.
+pub fn is_reference(text: &str) -> bool {
+    let is_one = |(_, length): (Variable<'_>, usize)| length == text.len();
+    let is_own = text.starts_with("${env:") || text.starts_with("${file:");
+    is_own && variable(text, VariableSyntax::Own).is_some_and(is_one)
+}
+
 /// The variable with which a text begins, and the length of the variable.
 fn variable(text: &str, form: VariableSyntax) -> Option<(Variable<'_>, usize)> {
     let within = |open: &str, close: char| {

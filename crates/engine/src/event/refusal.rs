@@ -124,9 +124,13 @@ impl ConnectionRefusal {
             }
             Self::Timeout(_) => "no complete Logon within LogonTimeout",
             Self::Gone => "connection closed by the peer before its Logon",
-            Self::Garbled => "the first bytes are not a FIX message",
+            Self::Garbled => {
+                "the first bytes are not a FIX message with the right BodyLength(9) and CheckSum(10)"
+            }
             Self::TooLarge(_) => "the first message is too long for a Logon",
-            Self::NotALogon => "the first message is not a Logon",
+            Self::NotALogon => {
+                "the first message is not a Logon of FIX.4.0 to FIX.4.4 or FIXT.1.1 with both CompIDs"
+            }
             Self::Tls(_) => "TLS handshake failed",
             Self::TlsUnexpected => "the peer uses TLS, but this port does not (set SocketUseSSL=Y)",
             Self::NotABalancer => "the address is not listed in TrustedBalancers",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Event, PeerText};
+use super::{ConnectionRefusal, Event, PeerText};
 use crate::schedule;
 use fixwire_protocol::{AdminOutError, Timestamp};
 
@@ -72,9 +72,14 @@ impl fmt::Display for Event {
                 write!(f, "connection from {from} refused: {why}")
             }
             Self::Refused { from, why, logon } => {
+                let what = if *why == ConnectionRefusal::NotALogon {
+                    "message"
+                } else {
+                    "Logon"
+                };
                 write!(
                     f,
-                    "connection from {from} refused: {why}: Logon with {logon}"
+                    "connection from {from} refused: {why}: {what} with {logon}"
                 )
             }
             Self::CannotAccept { error } => write!(f, "cannot accept connections: {error}"),
@@ -89,7 +94,10 @@ impl fmt::Display for Event {
                 "{messages} out-of-sequence or resent messages not logged: over JournalLogOnlyLimit \
                  ({most} bytes) for this hour; check why the peer repeats messages or ResendRequests"
             ),
-            Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why}"),
+            Self::Garbled { why, rejected, .. } => {
+                let done = if *rejected { "rejected" } else { "ignored" };
+                write!(f, "garbled message {done}: {why}")
+            }
             Self::NotSent { .. } | Self::MessagesLost { .. } | Self::Panicked { .. } => {
                 write_dropped(self, f)
             }

@@ -208,7 +208,7 @@ mod tests {
             assert_eq!(list[2], more(None, kind, 5));
             assert_eq!(
                 list[2].to_string(),
-                "5 more events not shown: the first bytes are not a FIX message"
+                "5 more events not shown: the first bytes are not a FIX message with the right BodyLength(9) and CheckSum(10)"
             );
         }
         assert_eq!(events.due(), None);

@@ -91,14 +91,16 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 }
                 Frame::Garbled { skip, why } => {
                     self.core.lines[session].counters.garbled += 1;
+                    let core = &mut self.core;
+                    let before = core.outbox.entries().len();
+                    let state = &mut core.lines[session].session;
+                    let verdict = state.garbled(now, &bytes[..skip], &mut core.outbox);
                     let event = Event::Garbled {
                         session: SessionId(session as u32),
                         why,
+                        rejected: core.outbox.entries().len() > before,
                     };
-                    self.core.raise(now, &event);
-                    let core = &mut self.core;
-                    let state = &mut core.lines[session].session;
-                    let verdict = state.garbled(now, &bytes[..skip], &mut core.outbox);
+                    core.raise(now, &event);
                     core.commit(now, session, RecordKind::Sent, None, &mut self.app)?;
                     self.inputs[session].consume(skip);
                     verdict

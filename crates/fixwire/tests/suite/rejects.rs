@@ -159,3 +159,36 @@ fn a_tag_that_is_no_number_is_named_in_the_text_of_the_reject() {
         ]
     );
 }
+
+#[test]
+fn the_event_of_a_garbled_message_says_whether_it_was_rejected() {
+    for (rejects, text) in [(false, "ignored"), (true, "rejected")] {
+        let (net, disk) = (SimNet::new(1, calm(1 << 16)), SimDisk::new());
+        let mut session = wire::acceptor("P0");
+        session.session.reject_garbled = rejects;
+        let config = wire::config(Durability::Process, vec![session]);
+        let mut engine = wire::start(config, App::default(), 1, &net, &disk);
+        let events = common::events(&mut engine);
+        let conn = net.connect(0, PORT).unwrap();
+        wire::turns(&mut engine);
+        wire::write(&net, conn, "P0", "A", 1, "98=0|108=0|");
+        let body = "35=0|34=2|49=P0|52=20260302-08:00:01|56=ENGINE|";
+        let mut bytes = common::whole("FIX.4.2", body);
+        let sum = bytes.len() - 2;
+        bytes[sum] = if bytes[sum] == b'9' {
+            b'0'
+        } else {
+            bytes[sum] + 1
+        };
+        net.write(conn, &bytes).unwrap();
+        wire::turns(&mut engine);
+        let heard = wire::shown(&wire::read(&net, conn), &["45"]);
+        assert_eq!(heard.len(), 1 + usize::from(rejects), "{heard:?}");
+        let events = events.lock().unwrap();
+        let wanted = format!("garbled message {text}: CheckSum(10) is");
+        let has = events
+            .iter()
+            .any(|event| event.to_string().starts_with(&wanted));
+        assert!(has, "{events:?}");
+    }
+}

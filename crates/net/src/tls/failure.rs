@@ -70,7 +70,8 @@ impl fmt::Display for TlsFailure {
             Self::Expired => "TLS: the peer's certificate has expired",
             Self::NotYetValid => "TLS: the peer's certificate is not yet valid; check the clocks",
             Self::UnknownAuthority => {
-                "TLS: the peer's certificate was not issued by an authority in SocketCAFile"
+                "TLS: the peer's certificate was not issued by an authority in SocketCAFile, or without SocketCAFile by \
+                 one that this system trusts"
             }
             Self::NotItselfTrusted => {
                 "TLS: the peer's certificate is self-signed or an authority's (CA:TRUE), and not itself in SocketCAFile"

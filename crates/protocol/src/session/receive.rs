@@ -104,7 +104,12 @@ impl Session {
             return self.refuse_session(now, "Received message without MsgSeqNum", outbox);
         };
         let Some(number) = sequence::parse(text) else {
-            return self.refuse_session(now, "MsgSeqNum is not a number", outbox);
+            let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+            let text = match is_number {
+                true => format!("MsgSeqNum too high: more than {MAX_SEQ_NUM}"),
+                false => "MsgSeqNum is not a number".into(),
+            };
+            return self.refuse_session(now, &text, outbox);
         };
         let marks = self.read_marks(message, header);
         if let Some(objection) = self.find_stranger(now, message, &marks) {
