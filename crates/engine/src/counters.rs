@@ -15,7 +15,7 @@ pub struct Counters {
     pub delivered: u64,
     /// Messages written to the peer, including resent ones.
     pub sent: u64,
-    /// Garbled messages that were ignored.
+    /// Garbled messages that were ignored, and reads with bytes between messages that do not begin with `8=FIX`.
     pub garbled: u64,
     /// Connections that have belonged to the session.
     pub connections: u64,

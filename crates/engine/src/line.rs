@@ -79,6 +79,8 @@ pub(crate) struct Line {
     pub(crate) gap: Option<(u64, u64)>,
     /// The running resend, if any.
     pub(crate) resent: Option<Resent>,
+    /// Whether an event has reported bytes of this connection that do not begin with `8=FIX`.
+    pub(crate) has_junk: bool,
 }
 
 /// Sequence numbers that an operator has requested to set.
@@ -165,6 +167,7 @@ impl Line {
             logout: Vec::new(),
             gap: None,
             resent: None,
+            has_junk: false,
             config,
         }
     }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use fixwire_protocol::frame::Garbled;
 use fixwire_protocol::session::{DisconnectReason, Verdict};
 use fixwire_protocol::{Decoder, Message, MsgSeqNumSource, Now, SessionId, tag};
 
@@ -176,6 +177,22 @@ impl<D: Disk> Core<D> {
             };
             self.raise(now, &event);
         }
+    }
+
+    /// Counts skipped bytes that do not begin with `8=FIX`. An event reports the first ones of a connection.
+    #[cold]
+    pub(crate) fn note_junk(&mut self, now: Now, session: usize) {
+        let line = &mut self.lines[session];
+        line.counters.garbled += 1;
+        if std::mem::replace(&mut line.has_junk, true) {
+            return;
+        }
+        let event = Event::Garbled {
+            session: line.session.id(),
+            why: Garbled::NoMessage,
+            rejected: false,
+        };
+        self.raise(now, &event);
     }
 
     /// Raises an event with the number of messages of a session that were not logged, if any.

@@ -49,6 +49,8 @@ pub enum Frame {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Garbled {
+    /// The bytes before a message, or where a message should begin, do not begin with `8=FIX`. [`next`] skips them.
+    NoMessage,
     /// BeginString(8) is not `FIX.n.m` or `FIXT.n.m`.
     BeginString,
     /// BodyLength(9) is not the second field, does not consist of digits, or is not a possible length.
@@ -69,6 +71,7 @@ pub enum Garbled {
 impl fmt::Display for Garbled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NoMessage => f.write_str("bytes between messages that do not begin with 8=FIX"),
             Self::BeginString => f.write_str("invalid BeginString(8)"),
             Self::BodyLength => f.write_str("invalid BodyLength(9)"),
             Self::MsgType => f.write_str("the third field is not MsgType(35)"),

@@ -30,6 +30,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let is_acceptor = line.dialler.is_none();
         line.link = Some(Link::new(conn, is_acceptor.then(|| peer.ip())));
         line.output.reset();
+        line.has_junk = false;
         line.counters.connections += 1;
         line.began_at = line.session.next_out();
         let options = line.socket_options();

@@ -54,6 +54,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             };
             let verdict = match next {
                 Frame::Whole { skip, len } => {
+                    if skip > 0 {
+                        self.core.note_junk(now, session);
+                    }
                     if let Some(throttle) = &mut self.core.lines[session].throttle {
                         match throttle.arrives(now.mono) {
                             Pass::Now => {}
@@ -87,7 +90,17 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 }
                 Frame::Partial { skip } => {
                     self.inputs[session].consume(skip);
-                    break None;
+                    if skip == 0 {
+                        break None;
+                    }
+                    self.core.note_junk(now, session);
+                    let core = &mut self.core;
+                    let state = &mut core.lines[session].session;
+                    let verdict = state.garbled(now, &[], &mut core.outbox);
+                    if verdict == Verdict::Handled {
+                        break None;
+                    }
+                    verdict
                 }
                 Frame::Garbled { skip, why } => {
                     self.core.lines[session].counters.garbled += 1;

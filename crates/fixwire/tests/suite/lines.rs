@@ -12,6 +12,7 @@ use fixwire::protocol::session::Role;
 use fixwire::protocol::{Nanos, SessionId};
 
 use common::app::{App, answer};
+use common::events;
 use common::wire::{self, PORT, SimEngine, calm, turns, write as say};
 
 const ENGINE: u32 = 1;
@@ -223,4 +224,48 @@ fn a_gap_is_requested_again_by_time_alone() {
     let heard = wire::shown(&wire::read(&net, conn), &["7"]);
     assert_eq!(heard, ["2 6 4", "2 7 4", "2 8 4", "5 9"]);
     assert_eq!(net.connections(1), 0);
+}
+
+/// Bytes that are not FIX: counted, and one event for a connection. A peer that begins with them does not speak FIX.
+#[test]
+fn bytes_between_messages_are_reported_once_and_end_a_connection_that_begins_with_them() {
+    let (net, disk) = (net(), SimDisk::new());
+    let config = wire::config(Durability::Process, vec![wire::acceptor("P0")]);
+    let mut engine = wire::start(config, App::reports(), ENGINE, &net, &disk);
+    let events = events(&mut engine);
+    let conn = net.connect(OTHERS, PORT).unwrap();
+    turns(&mut engine);
+    say(&net, conn, "P0", "A", 1, "98=0|108=0|");
+    for seq in 2..5 {
+        net.write(conn, &[0; 500]).unwrap();
+        turns(&mut engine);
+        say(&net, conn, "P0", "D", seq, &format!("11={seq}|"));
+        turns(&mut engine);
+    }
+    assert_eq!(heard(&net, conn), ["A 1", "8 2", "8 3", "8 4"]);
+    let text = "garbled message ignored: bytes between messages that do not begin with 8=FIX";
+    let events = events.lock().unwrap();
+    let told = events.iter().filter(|event| event.to_string() == text);
+    assert_eq!(told.count(), 1, "{events:?}");
+    assert!(engine.sessions().next().unwrap().counters.garbled >= 3);
+    drop(events);
+    // An initiator whose peer is a web server.
+    let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+    let listener = net.listen(OTHERS, wire::at(PORT));
+    let mut engine = self::engine(
+        &net,
+        &disk,
+        Durability::Process,
+        vec![session(0, Role::Initiator)],
+    );
+    let events = common::events(&mut engine);
+    turns(&mut engine);
+    let conn = net.accept(listener).unwrap();
+    net.write(conn, b"HTTP/1.1 400 Bad Request\r\nServer: nginx\r\n\r\n")
+        .unwrap();
+    turns(&mut engine);
+    assert_eq!(net.connections(ENGINE), 0);
+    let events = events.lock().unwrap();
+    let told = |text: &str| events.iter().any(|event| event.to_string().contains(text));
+    assert!(told("the first message was garbled"), "{events:?}");
 }
