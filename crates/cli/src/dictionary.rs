@@ -114,6 +114,14 @@ pub fn run(command: &DictionaryCommand) -> Result<ExitCode, Failure> {
                 Form::Orchestra => write::orchestra(&dictionary),
             };
             io::stdout().lock().write_all(text.as_bytes())?;
+            let messages = dictionary.messages().iter();
+            let lost: usize = messages.map(|message| message.conditions().len()).sum();
+            if lost > 0 {
+                eprintln!(
+                    "warning: conditions (FIELD required when ...) are left out: {lost}; only a delta file can express \
+                     them"
+                );
+            }
             Ok(ExitCode::SUCCESS)
         }
         DictionaryCommand::Json(args) => translate(args),

@@ -126,7 +126,7 @@ pub struct Ahead {
     pub opens: Option<Timestamp>,
     /// When the time in which logon is allowed will end next.
     pub closes: Option<Timestamp>,
-    /// When the next trading session begins. Sequence numbers are reset then.
+    /// When sequence numbers are next reset: when the next trading session begins, or at the time of day for a reset.
     pub begins: Option<Timestamp>,
 }
 
@@ -238,6 +238,11 @@ impl Schedule {
                 break;
             }
             before = next;
+        }
+        if let Some(edge) = &self.reset {
+            let (_, next) = edge.around(instant(now));
+            let next = Some(timestamp(next)).filter(|next| *next < horizon);
+            ahead.begins = ahead.begins.into_iter().chain(next).min();
         }
         ahead
     }

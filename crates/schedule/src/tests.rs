@@ -448,3 +448,22 @@ fn a_schedule_says_what_it_is() {
         assert_eq!(edge.to_string(), format!("08:00:00 {name}"));
     }
 }
+
+#[test]
+fn the_next_reset_is_that_of_the_time_of_day_too() {
+    let mut schedule = Schedule::non_stop();
+    assert_eq!(schedule.ahead(utc("2026-07-01 07:00")).begins, None);
+    let edge = daily("08:00:00", "17:00:00").hours.unwrap().start;
+    schedule.reset = Some(edge.clone());
+    let ahead = schedule.ahead(utc("2026-07-01 07:00"));
+    assert_eq!(ahead.begins, Some(utc("2026-07-01 08:00")));
+    let ahead = schedule.ahead(utc("2026-07-01 09:00"));
+    assert_eq!(ahead.begins, Some(utc("2026-07-02 08:00")));
+    // The earlier one of the next trading session and the time of day.
+    let mut schedule = daily("06:00:00", "17:00:00");
+    schedule.reset = Some(edge);
+    let ahead = schedule.ahead(utc("2026-07-01 07:00"));
+    assert_eq!(ahead.begins, Some(utc("2026-07-01 08:00")));
+    let ahead = schedule.ahead(utc("2026-07-01 09:00"));
+    assert_eq!(ahead.begins, Some(utc("2026-07-02 06:00")));
+}

@@ -43,18 +43,18 @@ impl Application for MessageLog {
         message: &Message<'_>,
         _outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let session = self.sessions.get(from.0 as usize);
-        let known = session.and_then(|session| session.dictionary.as_ref());
-        let kind = known.and_then(|dictionary| dictionary.message(message.msg_type()));
-        let line = format!(
-            "{} {} {} {}",
-            Escaped(self.stamp.format(now.wall, Precision::Micros)),
-            session.map_or("", |session| session.name.as_str()),
-            kind.map_or("message", |kind| kind.name()),
-            ReadableFields(message),
-        );
-        self.printer.line(line);
+        self.print(now, from, message, "");
         Ok(())
+    }
+
+    fn on_poss_dup(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        _outbox: &mut Outbox,
+    ) {
+        self.print(now, from, message, "possible duplicate: ");
     }
 
     fn on_session_added(&mut self, _now: Now, session: SessionId, name: &str, config: &Config) {
@@ -64,5 +64,22 @@ impl Application for MessageLog {
                 dictionary: config.dictionary.clone(),
             });
         }
+    }
+}
+
+impl MessageLog {
+    /// Prints the line of a message; `mark` is written before its type.
+    fn print(&mut self, now: Now, from: SessionId, message: &Message<'_>, mark: &str) {
+        let session = self.sessions.get(from.0 as usize);
+        let known = session.and_then(|session| session.dictionary.as_ref());
+        let kind = known.and_then(|dictionary| dictionary.message(message.msg_type()));
+        let line = format!(
+            "{} {} {mark}{} {}",
+            Escaped(self.stamp.format(now.wall, Precision::Micros)),
+            session.map_or("", |session| session.name.as_str()),
+            kind.map_or("message", |kind| kind.name()),
+            ReadableFields(message),
+        );
+        self.printer.line(line);
     }
 }

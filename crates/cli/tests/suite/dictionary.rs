@@ -129,6 +129,25 @@ fn a_dictionary_converts_to_both_forms() {
 }
 
 #[test]
+fn a_conversion_says_how_many_conditions_it_leaves_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let delta =
+        "in NewOrderSingle, OrderCancelReplaceRequest: Price required when OrdType in 2,4\n";
+    fs::write(folder.join("venue.delta"), delta).unwrap();
+    for form in ["quickfix", "orchestra"] {
+        for (name, lost) in [("FIX.4.4 + venue.delta", 2), ("FIX.4.4", 0)] {
+            let output = fixwire(folder, &["dictionary", "convert", name, "--to", form], "");
+            assert!(output.status.success());
+            let error = text(&output.stderr);
+            let wanted = format!("are left out: {lost};");
+            assert_eq!(error.contains(&wanted), lost > 0, "{error}");
+            assert_eq!(error.is_empty(), lost == 0, "{error}");
+        }
+    }
+}
+
+#[test]
 fn messages_go_to_json_and_back() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

@@ -257,7 +257,12 @@ fn a_peer_that_reads_everything_is_no_slow_consumer_however_much_waits_for_the_r
     let mut session = paced();
     session.flow.outbound = Some(Rate::per_second(1000));
     let mut world = World::new(session, 300);
-    world.log_on(100);
-    assert_eq!(world.net.connections(1), 0);
+    let conn = world.log_on(0);
+    let mut seq = 2;
+    while world.net.connections(1) > 0 {
+        world.say(conn, "D", seq, &format!("11={seq}|"));
+        seq += 1;
+        assert!(seq < 200, "it reads nothing");
+    }
     assert!(world.events.lock().unwrap().iter().any(is_slow));
 }
