@@ -1,13 +1,13 @@
 //! Handles one message: carries out the outcomes of the rules.
 
-use fixwire_protocol::{BodyError, Message, Now, Outbox, Refusal, SessionId, tag};
+use fixwire_protocol::{Message, Now, Outbox, Refusal, SessionId, tag};
 
 use super::answer::{Answer, plain};
 use super::options::Away;
 use super::raised::Target;
 use super::status::Status;
 use super::{Core, GatewayEvent, Trouble};
-use crate::orders::known::{answers, asks, id_of, reaches_all};
+use crate::orders::known::{answers, asks, reaches_all};
 use crate::orders::{Out, ReportAddressee};
 use crate::rules::{Facts, RejectKind, RuleOutcome, RuleScratch, Rules};
 use crate::{Draft, TransformFailure};
@@ -15,13 +15,11 @@ use crate::{Draft, TransformFailure};
 mod hold;
 pub(super) mod on;
 mod passing;
+mod reject;
 mod remember;
 mod round;
 
 use passing::Passing;
-
-/// Maximum number of bytes of a peer's text that are passed on.
-const MAX_TEXT: usize = 200;
 
 /// Messages that open or change orders, except Quote(S): NewOrderSingle, NewOrderList, OrderCancelReplaceRequest,
 /// ListExecute, NewOrderCross, CrossOrderCancelReplaceRequest, NewOrderMultileg, MultilegOrderCancelReplace,
@@ -194,24 +192,6 @@ impl<'w> Work<'w> {
         self.answer(RejectKind::Fitting, Some(trouble));
     }
 
-    /// Sends the source a reject because the target rejected the message; the reject has the text of the target's
-    /// Reject(3).
-    pub(super) fn refuse_as_rejected(&mut self, reject: &Message<'_>) {
-        self.core.text.clear();
-        let why = Trouble::Rejected.text().as_bytes();
-        self.core.text.extend_from_slice(why);
-        if let Some(text) = reject.get(tag::TEXT) {
-            self.core.text.extend_from_slice(b": ");
-            let most = text.len().min(MAX_TEXT);
-            self.core.text.extend_from_slice(&text[..most]);
-        }
-        self.answer(RejectKind::Fitting, Some(Trouble::Rejected));
-        if self.unanswered {
-            let full = Trouble::NotWritten(BodyError::Full);
-            self.tell(None, Target::Unknown, full);
-        }
-    }
-
     /// Whether the message is a response, which is never rejected.
     fn is_answer(&self) -> bool {
         let msg_type = self.message.msg_type();
@@ -256,35 +236,6 @@ impl<'w> Work<'w> {
         }
         if self.rules.recalls_any() {
             self.look_up();
-        }
-        Ok(())
-    }
-
-    /// Finds the client of the message that a BusinessMessageReject(j) rejects: by BusinessRejectRefID(379), or, if
-    /// that optional field is missing or unknown, by RefSeqNum(45).
-    #[cold]
-    fn find_refused(&mut self) -> Result<(), Trouble> {
-        let message = self.message;
-        let named = message
-            .get(tag::REF_MSG_TYPE)
-            .zip(message.get(tag::BUSINESS_REJECT_REF_ID));
-        let Core {
-            notes,
-            own_id,
-            refused,
-            ..
-        } = &mut *self.core;
-        for (msg_type, id) in named.into_iter().chain(refused.get()) {
-            let Some(id_tag) = id_of(msg_type) else {
-                continue;
-            };
-            let found = notes.refused(self.source, msg_type, (id_tag, id), self.outbox)?;
-            if let Some((client, id)) = found {
-                self.back = Back::Refused(client, id_tag == tag::CL_ORD_ID);
-                own_id.clear();
-                own_id.extend_from_slice(id);
-                break;
-            }
         }
         Ok(())
     }

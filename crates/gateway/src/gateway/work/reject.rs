@@ -1,0 +1,61 @@
+//! Messages that a peer rejects: the client of a BusinessMessageReject(j), and the reject that the client gets for a
+//! Reject(3).
+
+use fixwire_protocol::{BodyError, Message, tag};
+
+use super::super::raised::Target;
+use super::{Back, Core, Trouble, Work};
+use crate::orders::known::id_of;
+use crate::rules::RejectKind;
+
+/// Maximum number of bytes of a peer's text that are passed on.
+const MAX_TEXT: usize = 200;
+
+impl Work<'_> {
+    /// Sends the source a reject because the target rejected the message; the reject has the text of the target's
+    /// Reject(3).
+    pub fn refuse_as_rejected(&mut self, reject: &Message<'_>) {
+        self.core.text.clear();
+        let why = Trouble::Rejected.text().as_bytes();
+        self.core.text.extend_from_slice(why);
+        if let Some(text) = reject.get(tag::TEXT) {
+            self.core.text.extend_from_slice(b": ");
+            let most = text.len().min(MAX_TEXT);
+            self.core.text.extend_from_slice(&text[..most]);
+        }
+        self.answer(RejectKind::Fitting, Some(Trouble::Rejected));
+        if self.unanswered {
+            let full = Trouble::NotWritten(BodyError::Full);
+            self.tell(None, Target::Unknown, full);
+        }
+    }
+
+    /// Finds the client of the message that a BusinessMessageReject(j) rejects: by BusinessRejectRefID(379), or, if
+    /// that optional field is missing or unknown, by RefSeqNum(45).
+    #[cold]
+    pub(super) fn find_refused(&mut self) -> Result<(), Trouble> {
+        let message = self.message;
+        let named = message
+            .get(tag::REF_MSG_TYPE)
+            .zip(message.get(tag::BUSINESS_REJECT_REF_ID));
+        let Core {
+            notes,
+            own_id,
+            refused,
+            ..
+        } = &mut *self.core;
+        for (msg_type, id) in named.into_iter().chain(refused.get()) {
+            let Some(id_tag) = id_of(msg_type) else {
+                continue;
+            };
+            let found = notes.refused(self.source, msg_type, (id_tag, id), self.outbox)?;
+            if let Some((client, id)) = found {
+                self.back = Back::Refused(client, id_tag == tag::CL_ORD_ID);
+                own_id.clear();
+                own_id.extend_from_slice(id);
+                break;
+            }
+        }
+        Ok(())
+    }
+}
