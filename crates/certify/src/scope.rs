@@ -1,9 +1,11 @@
 //! [`CaseScope`]: the ids, variables, messages and orders that the steps of a case know.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use fixwire_client::{Instruction, MessageFields, OrderLayout, OrderSubject, Which};
-use fixwire_protocol::{Decimal, Tag, Timestamp, tag};
+use fixwire_protocol::decimal::compare_floats;
+use fixwire_protocol::{Tag, Timestamp, tag};
 
 use crate::field_names::FieldNames;
 use crate::ids::IdMaker;
@@ -389,13 +391,7 @@ struct Comparison<'a> {
 }
 
 fn same_number(left: &str, right: &str) -> bool {
-    match (
-        Decimal::parse(left.as_bytes()),
-        Decimal::parse(right.as_bytes()),
-    ) {
-        (Ok(left), Ok(right)) => left == right,
-        _ => false,
-    }
+    compare_floats(left.as_bytes(), right.as_bytes()).is_ok_and(Ordering::is_eq)
 }
 
 #[cfg(test)]

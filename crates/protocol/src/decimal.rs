@@ -92,6 +92,25 @@ impl Decimal {
         })
     }
 
+    /// Compares a FIX `float` of any number of digits with a decimal: whether the text is less than, equal to or
+    /// greater than `with`.
+    ///
+    /// # Errors
+    ///
+    /// [`DecimalError::Form`] when the text is not a FIX float.
+    #[inline]
+    pub fn compare(text: &[u8], with: Self) -> Result<Ordering, DecimalError> {
+        match Self::parse(text) {
+            Ok(number) => Ok(number.cmp(&with)),
+            Err(DecimalError::Form) => Err(DecimalError::Form),
+            Err(DecimalError::Range) => {
+                let mut digits = [0; Self::MAX_TEXT];
+                let start = with.write(&mut digits);
+                compare_floats(text, &digits[start..])
+            }
+        }
+    }
+
     /// Writes the number at the end of `out`. Returns the offset at which the text begins.
     #[inline]
     pub fn write(self, out: &mut [u8; Self::MAX_TEXT]) -> usize {
@@ -150,6 +169,59 @@ pub fn check_float(text: &[u8]) -> Result<(), DecimalError> {
         return Err(DecimalError::Form);
     }
     Ok(())
+}
+
+/// Compares two FIX `float`s of any number of digits.
+///
+/// # Errors
+///
+/// [`DecimalError::Form`] when one of the texts is not a FIX float.
+#[cold]
+pub fn compare_floats(left: &[u8], right: &[u8]) -> Result<Ordering, DecimalError> {
+    check_float(left)?;
+    check_float(right)?;
+    let (left, right) = (Digits::of(left), Digits::of(right));
+    Ok(match (left.is_negative, right.is_negative) {
+        (false, true) => Ordering::Greater,
+        (true, false) => Ordering::Less,
+        (false, false) => left.size().cmp(&right.size()),
+        (true, true) => right.size().cmp(&left.size()),
+    })
+}
+
+/// The digits of a FIX `float`, without zeros at either end.
+struct Digits<'t> {
+    /// Whether the number is below zero.
+    is_negative: bool,
+    whole: &'t [u8],
+    fraction: &'t [u8],
+}
+
+impl<'t> Digits<'t> {
+    /// The text is a FIX float.
+    fn of(text: &'t [u8]) -> Self {
+        let rest = text.strip_prefix(b"-").unwrap_or(text);
+        let mut parts = rest.splitn(2, |byte| *byte == b'.');
+        let mut whole = parts.next().unwrap_or_default();
+        let mut fraction = parts.next().unwrap_or_default();
+        while let [b'0', tail @ ..] = whole {
+            whole = tail;
+        }
+        while let [head @ .., b'0'] = fraction {
+            fraction = head;
+        }
+        let is_zero = whole.is_empty() && fraction.is_empty();
+        Self {
+            is_negative: text.len() != rest.len() && !is_zero,
+            whole,
+            fraction,
+        }
+    }
+
+    /// A value that sorts as the number without its sign.
+    fn size(&self) -> (usize, &'t [u8], &'t [u8]) {
+        (self.whole.len(), self.whole, self.fraction)
+    }
 }
 
 #[cold]

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use fixwire_protocol::value::decimal;
-use fixwire_protocol::{Decimal, Message, SOH, Tag};
+use fixwire_protocol::decimal::{check_float, compare_floats};
+use fixwire_protocol::{Message, SOH, Tag};
 use fixwire_text::Lexer;
 use memchr::memmem::{self, Finder};
 
@@ -40,7 +40,8 @@ enum Test {
     Side {
         side: Ordering,
         or_equal: bool,
-        number: Option<Decimal>,
+        /// Whether the value is a number, so that only numbers are compared with it.
+        is_number: bool,
         text: Vec<u8>,
     },
 }
@@ -151,12 +152,12 @@ impl Term {
             Test::Side {
                 side,
                 or_equal,
-                number,
+                is_number,
                 text,
             } => values.any(|value| {
-                let order = match number {
-                    Some(number) => decimal(value).ok().map(|value| value.cmp(number)),
-                    None => Some(value.cmp(text)),
+                let order = match is_number {
+                    true => compare_floats(value, text).ok(),
+                    false => Some(value.cmp(text)),
                 };
                 order.is_some_and(|order| order == *side || *or_equal && order == Ordering::Equal)
             }),
@@ -212,7 +213,7 @@ fn term(text: &str) -> Result<Term, String> {
                 Ordering::Greater
             },
             or_equal: operator.ends_with('='),
-            number: decimal(value.as_bytes()).ok(),
+            is_number: check_float(value.as_bytes()).is_ok(),
             text: value.as_bytes().to_vec(),
         },
     };
@@ -233,6 +234,9 @@ mod tests {
         for (query, wanted) in [
             ("35=D", true),
             ("35=D 55~^TX 38>1000", true),
+            ("38<9223372036854775808", true),
+            ("38>1499.00000000000000000000", true),
+            ("38>9223372036854775808", false),
             ("35=F|D", true),
             ("35=F|G", false),
             ("55~^XF", false),

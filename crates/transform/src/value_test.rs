@@ -82,17 +82,23 @@ impl ValueTest {
             Self::Absent => false,
             Self::Bytes(Op::Equal, wanted) => value == wanted,
             Self::Bytes(op, wanted) => op.fits(value.cmp(wanted)),
-            Self::Number(op, wanted) => match Decimal::parse(value) {
-                Ok(number) => op.fits(number.cmp(wanted)),
+            Self::Number(op, wanted) => match Decimal::compare(value, *wanted) {
+                Ok(order) => op.fits(order),
                 // A value that is not a number differs from every number, and is neither greater nor less.
                 Err(_) => *op == Op::NotEqual,
             },
             Self::OneOf(wanted) => wanted
                 .binary_search_by(|one| one.as_slice().cmp(value))
                 .is_ok(),
-            Self::OneNumber(wanted) => {
-                Decimal::parse(value).is_ok_and(|number| wanted.binary_search(&number).is_ok())
-            }
+            Self::OneNumber(wanted) => match Decimal::parse(value) {
+                Ok(number) => wanted.binary_search(&number).is_ok(),
+                Err(_) => {
+                    let is_equal = |one: &Decimal| Decimal::compare(value, *one);
+                    wanted
+                        .iter()
+                        .any(|one| is_equal(one) == Ok(Ordering::Equal))
+                }
+            },
             Self::Like(wanted) => like(value, wanted),
             Self::Begins(wanted) => value.starts_with(wanted),
             Self::Contains(wanted) => value.windows(wanted.len()).any(|part| part == wanted),
@@ -144,6 +150,7 @@ pub(crate) fn like(value: &[u8], pattern: &[u8]) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::format;
 
     /// A simple implementation to compare with.
     fn slow_like(value: &[u8], pattern: &[u8]) -> bool {
@@ -153,6 +160,39 @@ mod tests {
             Some((b'?', rest)) => !value.is_empty() && slow_like(&value[1..], rest),
             Some((byte, rest)) => value.first() == Some(byte) && slow_like(&value[1..], rest),
         }
+    }
+
+    #[test]
+    fn numbers_of_any_length_are_compared() {
+        let limit = Decimal::from_int(10_000);
+        let long = [
+            "9223372036854775808",
+            "10000000000000000000",
+            "20000000000000.000001",
+            "922337203685.4775808",
+            "10001.000000000000000",
+        ];
+        for value in long {
+            let holds = |op| ValueTest::Number(op, limit).holds(Some(value.as_bytes()));
+            assert!(
+                holds(Op::Greater) && holds(Op::AtLeast) && holds(Op::NotEqual),
+                "{value}"
+            );
+            assert!(
+                !holds(Op::Less) && !holds(Op::AtMost) && !holds(Op::Equal),
+                "{value}"
+            );
+            let below = format!("-{value}");
+            assert!(
+                ValueTest::Number(Op::Less, limit).holds(Some(below.as_bytes())),
+                "{below}"
+            );
+        }
+        let equal = Some(&b"10000.00000000000000000000"[..]);
+        assert!(ValueTest::Number(Op::Equal, limit).holds(equal));
+        let some = ValueTest::OneNumber([5, 10_000].map(Decimal::from_int).into());
+        assert!(some.holds(equal));
+        assert!(!some.holds(Some(b"10000.00000000000000000001")));
     }
 
     proptest! {

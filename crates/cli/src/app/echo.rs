@@ -13,6 +13,7 @@
 mod book;
 mod layout;
 
+use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 
 use fixwire::EngineConfig;
@@ -444,7 +445,7 @@ fn mistake(message: &Message<'_>) -> Option<String> {
         let why = "CashOrderQty(152) and OrderPercent(516) are not supported";
         return Some(format!("OrderQty(38) is missing: {why}"));
     };
-    if Decimal::parse(quantity).is_ok_and(|quantity| quantity.mantissa <= 0) {
+    if Decimal::compare(quantity, Decimal::default()).is_ok_and(Ordering::is_le) {
         return Some("OrderQty(38) must be above zero".to_owned());
     }
     let needed: &[(Tag, &str)] = match message.get(tag::ORD_TYPE) {

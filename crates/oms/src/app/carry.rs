@@ -8,6 +8,7 @@
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use fixwire_protocol::{Decimal, Field, Message, SOH, Tag, tag};
 
@@ -493,8 +494,8 @@ impl Oms {
         };
         let named = || Decimal::parse(message.get(tag::ORDER_QTY)?).ok();
         let quantity = quantity.or_else(named)?;
-        let above =
-            shown.find(|field| Decimal::parse(field.value).is_ok_and(|it| it > quantity))?;
+        let is_above = |value| Decimal::compare(value, quantity) == Ok(Ordering::Greater);
+        let above = shown.find(|field| is_above(field.value))?;
         Some(LostField {
             tag: above.tag,
             why: LostBecause::AboveQuantity,

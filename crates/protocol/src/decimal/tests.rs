@@ -96,7 +96,57 @@ fn slow_text(mantissa: i64, scale: u8) -> String {
     )
 }
 
+#[test]
+fn floats_of_any_length_are_ordered() {
+    let rising = [
+        "-9223372036854775809",
+        "-9223372036854775808",
+        "-1.00000000000000000001",
+        "-1",
+        "-0.00000000000000000001",
+        "0",
+        "0.00000000000000000001",
+        "0.1",
+        "0.15",
+        "1",
+        "9.99999999999999999999",
+        "10",
+        "9223372036854775807",
+        "9223372036854775808",
+        "10000000000000000000",
+    ];
+    for (at, left) in rising.iter().enumerate() {
+        for (place, right) in rising.iter().enumerate() {
+            let order = compare_floats(left.as_bytes(), right.as_bytes());
+            assert_eq!(order, Ok(at.cmp(&place)), "{left} {right}");
+        }
+    }
+    let equal = |left: &str, right: &str| {
+        compare_floats(left.as_bytes(), right.as_bytes()) == Ok(Ordering::Equal)
+    };
+    assert!(equal("-0", "0") && equal("000.", ".0") && equal("-007.10", "-7.1"));
+    assert_eq!(compare_floats(b"1e5", b"1"), Err(DecimalError::Form));
+    assert_eq!(compare_floats(b"1", b""), Err(DecimalError::Form));
+    assert_eq!(
+        Decimal::compare(b"1e5", Decimal::default()),
+        Err(DecimalError::Form)
+    );
+}
+
 proptest! {
+    #[test]
+    fn floats_are_ordered_as_decimals(
+        left in any::<i64>(), right in any::<i64>(), shift in 0_u32..63, scales: (u8, u8), zeros in 0_usize..24,
+    ) {
+        let left = Decimal { mantissa: left >> shift, scale: scales.0 % 19 };
+        let right = Decimal { mantissa: right >> shift, scale: scales.1 % 19 };
+        let point = if left.scale == 0 { "." } else { "" };
+        let text = format!("{left}{point}{}", "0".repeat(zeros));
+        prop_assert_eq!(Decimal::compare(text.as_bytes(), right), Ok(left.cmp(&right)));
+        let other = right.to_string();
+        prop_assert_eq!(compare_floats(text.as_bytes(), other.as_bytes()), Ok(left.cmp(&right)));
+    }
+
     #[test]
     fn numbers_come_back(mantissa in any::<i64>(), shift in 0_u32..63, scale in 0_u8..=18) {
         let mantissa = mantissa >> shift;

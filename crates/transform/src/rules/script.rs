@@ -8,8 +8,9 @@ use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use fixwire_protocol::decimal::check_float;
 use fixwire_protocol::time::TimestampWriter;
-use fixwire_protocol::{Decimal, Precision};
+use fixwire_protocol::{Precision, Tag};
 use rhai::packages::{
     ArithmeticPackage, BasicIteratorPackage, BasicMathPackage, BasicStringPackage, LogicPackage,
     MoreStringPackage, Package,
@@ -302,7 +303,11 @@ impl Msg {
             let mut values = Vec::new();
             let mut fault = None;
             entries(view, level, &list.count, |entry| {
-                match read(view.value(Some(entry), &list.field), list.form) {
+                match read(
+                    view.value(Some(entry), &list.field),
+                    list.field.tag,
+                    list.form,
+                ) {
                     Ok(_) if values.len() == MAX_VALUES => fault = Some(ScriptFault::TooLarge),
                     Ok(value) => values.push(value),
                     Err(why) => fault = Some(why),
@@ -316,7 +321,7 @@ impl Msg {
         });
         Self {
             values: slots
-                .map(|slot| read(view.value(level, &slot.field), slot.form))
+                .map(|slot| read(view.value(level, &slot.field), slot.field.tag, slot.form))
                 .collect(),
             lists: lists.collect(),
             ..Self::empty(shape)
@@ -378,8 +383,8 @@ impl Msg {
     }
 }
 
-/// A field's bytes as a script value. A number that cannot be parsed becomes a text.
-fn read(bytes: Option<&[u8]>, form: Form) -> Value {
+/// A field's bytes as a script value. A value of a numeric field that is not a number becomes a text.
+fn read(bytes: Option<&[u8]>, tag: Tag, form: Form) -> Value {
     let Some(bytes) = bytes else {
         return Ok(Dynamic::UNIT);
     };
@@ -387,15 +392,34 @@ fn read(bytes: Option<&[u8]>, form: Form) -> Value {
         return Err(ScriptFault::TooLarge);
     }
     let text = core::str::from_utf8(bytes).map_err(|_| ScriptFault::NotText)?;
-    let number = match form {
-        _ if Decimal::parse(bytes).is_err() => None,
-        Form::Text => None,
-        Form::Whole => text.parse::<INT>().ok().map(Dynamic::from_int),
-        Form::Number => rust_decimal::Decimal::from_str_exact(text)
-            .ok()
-            .map(Dynamic::from_decimal),
+    match form {
+        Form::Text => Ok(text.into()),
+        Form::Whole | Form::Number if check_float(bytes).is_err() => Ok(text.into()),
+        Form::Whole => match text.parse::<INT>() {
+            Ok(whole) => Ok(Dynamic::from_int(whole)),
+            Err(_) => decimal(text, tag),
+        },
+        Form::Number => decimal(text, tag),
+    }
+}
+
+/// A FIX float as a decimal of the script.
+fn decimal(text: &str, tag: Tag) -> Value {
+    // Zeros that do not change the number may exceed the number of digits.
+    let short = || {
+        let rest = text.strip_prefix('-').unwrap_or(text);
+        let sign = &text[..text.len() - rest.len()];
+        let digits = rest.trim_start_matches('0');
+        let digits = match digits.contains('.') {
+            true => digits.trim_end_matches('0').trim_end_matches('.'),
+            false => digits,
+        };
+        format!("{sign}0{digits}")
     };
-    Ok(number.unwrap_or_else(|| text.into()))
+    rust_decimal::Decimal::from_str_exact(text)
+        .or_else(|_| rust_decimal::Decimal::from_str_exact(&short()))
+        .map(Dynamic::from_decimal)
+        .map_err(|_| ScriptFault::TooManyDigits(tag))
 }
 
 /// Whether two values of a list are equal.

@@ -30,6 +30,8 @@ pub enum ScriptFault {
     Number,
     /// Index out of range in a text or list.
     Bounds,
+    /// The number in this field has more digits than a decimal of a script can hold: 28.
+    TooManyDigits(Tag),
     /// The value of a field is not UTF-8.
     NotText,
     /// The field cannot be set or removed.
@@ -56,6 +58,9 @@ impl fmt::Display for ScriptFault {
             Self::Kinds => "wrong type of value, or a field that is missing",
             Self::Number => "number too large, or division by zero",
             Self::Bounds => "index out of range",
+            Self::TooManyDigits(tag) => {
+                return write!(f, "number in field {tag} has more than 28 digits");
+            }
             Self::NotText => "value is not UTF-8",
             Self::NotWritable(tag) => {
                 return write!(f, "field {tag} cannot be set or removed here");

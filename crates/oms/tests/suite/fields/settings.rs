@@ -376,8 +376,10 @@ fn no_displayed_quantity_is_above_that_of_the_order() {
             let text = format!("the displayed quantity is above OrderQty(38) (tag {tag})");
             said[0].get(58) == Some(&*text) && at_venue(said, "D").or(at_venue(said, "G")).is_none()
         };
-        let (_, said) = desk.asks(CLIENT, "D", &format!("11=A0|{ORDER}{tag}=10.5|"));
-        assert!(refused(&said), "{version:?}");
+        for (id, shown) in [("A0", "10.5"), ("AL", "10000000000000000000")] {
+            let (_, said) = desk.asks(CLIENT, "D", &format!("11={id}|{ORDER}{tag}={shown}|"));
+            assert!(refused(&said), "{version:?} {shown}");
+        }
         let (_, said) = desk.asks(CLIENT, "D", &format!("11=A1|{ORDER}{tag}=6|"));
         let number = at_venue(&said, "D").unwrap().get(11).unwrap().to_owned();
         let accepted =

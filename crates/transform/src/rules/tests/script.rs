@@ -223,14 +223,8 @@ fn values_are_exact() {
         after("msg.OrderQty = msg.OrderQty;", "007.0", "x"),
         "send VENUE: 35=D|38=007.0|58=x|"
     );
-    // A value that is not a number is a text; so is a number that is too long to be exact.
-    for odd in [
-        "1e5",
-        "x",
-        "+1",
-        "1_000",
-        "0.12345678901234567890123456789012345",
-    ] {
+    // A value that is not a number is a text.
+    for odd in ["1e5", "x", "+1", "1_000"] {
         let sent = after("msg.Text = msg.OrderQty + \"!\";", odd, "x");
         assert_eq!(sent, format!("send VENUE: 35=D|38={odd}|58={odd}!|"));
     }
@@ -360,6 +354,50 @@ fn there_is_an_end_to_time_and_memory() {
     assert_eq!(
         run(&fewer, "35=D|58=x|"),
         ["not told: script, line 5: too many operations"]
+    );
+}
+
+#[test]
+fn numbers_of_up_to_28_digits_are_numbers() {
+    let large = condition("msg.OrderQty > 10000");
+    let whole = condition("msg.CoveredOrUncovered > 10000");
+    let digits = |count: usize| format!("9{}", "0".repeat(count - 1));
+    for value in [
+        "9223372036854775808",
+        "10000000000000000000",
+        "20000000000000.000001",
+        "922337203685.4775808",
+        "10001.000000000000000",
+        "0000000000000000000000000000000000010001.0000000000000000000000000000",
+        &digits(28),
+    ] {
+        assert_eq!(
+            run(&large, &format!("35=D|38={value}|")).len(),
+            1,
+            "{value}"
+        );
+        let sent = run(&large, &format!("35=D|38={value}|")).concat();
+        assert!(
+            sent.starts_with("send") && sent.contains(&format!("38={value}|")),
+            "{sent}"
+        );
+        let sent = run(&whole, &format!("35=D|203={value}|")).concat();
+        assert!(sent.starts_with("send"), "{sent}");
+    }
+    let why = |tag| format!("script, line 3: number in field {tag} has more than 28 digits");
+    assert_eq!(
+        run(&large, &format!("35=D|38={}|", digits(30))),
+        [format!("not told: {}", why(38))]
+    );
+    let action = action("msg.Text = if msg.OrderQty > 10000 { \"large\" } else { \"small\" };");
+    assert_eq!(
+        run(&action, &format!("35=D|38={}|58=x|", digits(30))),
+        [format!("failed: {}", why(38))]
+    );
+    // A value that is not a number is a text.
+    assert_eq!(
+        run(&condition("msg.OrderQty == \"1e5\""), "35=D|38=1e5|").len(),
+        1
     );
 }
 
