@@ -19,6 +19,8 @@ pub struct ReportAddressee {
     about: Link,
     /// A second client and its order, if the first client's request has affected that order.
     reached: Option<(SessionId, Link)>,
+    /// Whether the message is about an earlier order, whose ClOrdID(11) the client has used again.
+    is_earlier: bool,
 }
 
 impl ReportAddressee {
@@ -31,6 +33,7 @@ impl ReportAddressee {
             client,
             about,
             reached: None,
+            is_earlier: false,
         })
     }
 }
@@ -65,12 +68,20 @@ impl OrderTracker {
             self.unsolicited += 1;
             return None;
         };
-        let reached = self.reached(about, venue, draft);
+        let is_earlier = self.is_earlier(about, venue, draft);
+        let reached = match is_earlier {
+            true => None,
+            false => self.reached(about, venue, draft),
+        };
         let heard = ReportAddressee {
             client: self.book.name(about).client,
             about: self.book.link(about),
             reached: reached.map(|name| (self.book.name(name).client, self.book.link(name))),
+            is_earlier,
         };
+        if is_earlier {
+            return Some(heard);
+        }
         let named = |tag| {
             let id = draft.get(tag)?;
             let name = self.book.at_venue(venue, IdKind::Order, id)?;
@@ -106,14 +117,17 @@ impl OrderTracker {
     }
 
     /// The client's ids of the order of a message that was [`heard`](Self::heard): first the id in the message, then
-    /// the id that it was to replace or cancel, and so on; at most 32. Empty if the message is not about an order.
+    /// the id that it was to replace or cancel, and so on; at most 32. An id that the client has used again for a later
+    /// order is left out. Empty if the message is not about an order.
     pub fn own_ids(&self, heard: ReportAddressee) -> impl Iterator<Item = &[u8]> {
         let about = self.book.follow(heard.about);
         let about = about.filter(|about| self.book.name(*about).kind == IdKind::Order);
+        let about = about.filter(|_| !heard.is_earlier);
         let names =
             core::iter::successors(about, |name| self.book.follow(self.book.name(*name).before));
         names
             .take(MAX_REPLACED)
+            .filter(|name| self.book.is_indexed(*name, By::Client))
             .map(|name| self.book.id(name, By::Client))
     }
 
@@ -273,6 +287,41 @@ impl OrderTracker {
         let by_order_id = self.book.of_order_id(venue, draft.get(tag::ORDER_ID)?);
         // An ended order does not count: the venue may have given its OrderID again.
         by_order_id.filter(|name| is_theirs(name) && self.book.is_trading(*name))
+    }
+
+    /// Whether a report is about an earlier order, although a later order has the report's ClOrdID(11) or
+    /// OrigClOrdID(41) by now: the client has used the id again. OrderID(37) tells the two orders apart. A venue may
+    /// change the OrderID of an order, so an unknown OrderID alone is no sign of an earlier order.
+    fn is_earlier(&self, about: u32, venue: SessionId, draft: &Draft) -> bool {
+        let is_report = matches!(draft.msg_type(), b"8" | b"9");
+        let order_id = draft.get(tag::ORDER_ID).filter(|_| is_report);
+        let is_id = |id: &&[u8]| !id.is_empty() && *id != b"NONE";
+        let Some(order_id) = order_id.filter(is_id) else {
+            return false;
+        };
+        let of = self.book.name(about);
+        let is_order = of.kind == IdKind::Order && of.purpose != Purpose::Request;
+        if !is_order || self.book.has_order_id(about, order_id) {
+            return false;
+        }
+        let corrects = matches!(draft.get(tag::EXEC_TYPE), Some(b"G" | b"H"))
+            || matches!(draft.get(tag::EXEC_TRANS_TYPE), Some(b"1" | b"2"));
+        let has_another = self.book.order_ids(about).next().is_some();
+        if !has_another && (of.is_answered || !corrects) {
+            return false;
+        }
+        let Some(earlier) = self.book.of_order_id(venue, order_id) else {
+            // The earlier order may be forgotten.
+            let resent = draft.get(tag::POSS_RESEND) == Some(b"Y");
+            return has_another && (corrects || resent) && of.state != State::Pending;
+        };
+        let has_its_id = [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID]
+            .iter()
+            .any(|tag| draft.get(*tag) == Some(self.book.id(earlier, By::Venue)));
+        has_its_id
+            && self.book.name(earlier).client == of.client
+            && self.book.chain_id(earlier) != self.book.chain_id(about)
+            && !self.book.is_indexed(earlier, By::Venue)
     }
 
     /// Handles an ExecutionReport about an order that another client's request has affected.

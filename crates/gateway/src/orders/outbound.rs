@@ -211,7 +211,11 @@ impl OrderTracker {
         if let Some(name) = known {
             // From now on, an id that is used again refers to the new order.
             let same_there = !rewrite && self.book.id(name, By::Venue) == id;
-            if same_there && self.book.name(name).needed == 0 {
+            // A name with an OrderID(37) stays: the OrderID tells later reports about the earlier order, such as busts,
+            // from reports about the new order.
+            let may_go =
+                self.book.name(name).needed == 0 && !self.book.is_indexed(name, By::OrderId);
+            if same_there && may_go {
                 self.book.forget(name);
             } else {
                 self.book.unindex(name, By::Client);

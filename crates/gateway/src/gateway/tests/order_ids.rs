@@ -300,3 +300,129 @@ fn mass_requests_need_a_rule_that_names_them() {
         assert!(rig_of(rule).hears("BERT", &text)[0].starts_with("BERT: 35=j|"));
     }
 }
+
+/// The account of each order is kept from VENUE.
+const ACCOUNTS: &str = r#"
+[[rule]]
+from = ["ANNA"]
+do = ['remember Account', 'remove Account', 'send VENUE']
+[[rule]]
+from = ["VENUE"]
+do = ['try recall Account', 'return']
+"#;
+
+/// ANNA's order 1 was OLD and is filled; she has used the ClOrdID again.
+fn used_again() -> Rig {
+    let mut rig = Rig::new(ACCOUNTS);
+    rig.hears("ANNA", "35=D|11=1|1=monday|55=VOD|54=1|");
+    rig.hears("VENUE", "35=8|37=OLD|11=1|150=0|39=0|");
+    rig.hears("VENUE", "35=8|37=OLD|11=1|150=F|39=2|");
+    rig.hears("ANNA", "35=D|11=1|1=tuesday|55=VOD|54=1|");
+    rig
+}
+
+#[test]
+fn a_report_of_an_earlier_order_changes_nothing_of_the_order_with_its_cl_ord_id() {
+    let live = |rig: &Rig| rig.gateway.orders().counters().live;
+    let busts = [
+        "35=8|37=OLD|11=1|150=H|39=4|19=1|",
+        "35=8|37=OLD|11=1|20=1|39=0|19=1|",
+        "35=8|37=OLD|11=1|150=F|39=2|97=Y|",
+        "35=8|37=OLD|11=1|150=H|39=1|19=1|",
+        "35=8|37=OLD|11=1|150=4|39=4|",
+        "35=8|37=OLD|11=9|41=1|150=4|39=4|",
+        "35=9|37=OLD|11=9|41=1|39=2|434=1|",
+    ];
+    // From a checkpoint.
+    let restart = |rig: &Rig| {
+        let mut other = Rig::of(ACCOUNTS, &SESSIONS);
+        let mut ledger = other.gateway.ledger().unwrap();
+        rig.notes
+            .iter()
+            .for_each(|(at, note)| ledger.apply(*at, note));
+        let (version, state) = (ledger.form().1, super::ledger::written(&*ledger));
+        assert_eq!(other.gateway.on_checkpoint(version, &state), Ok(()));
+        other.wall = rig.wall;
+        other.all_log_on();
+        other
+    };
+    for is_restarted in [false, true] {
+        let mut rig = used_again();
+        // The bust arrives before the first report of the new order.
+        let bust = busts[0];
+        let written = rig.hears("VENUE", bust);
+        assert_eq!(written, [format!("ANNA: {bust}")]);
+        assert_eq!(live(&rig), 1);
+        let open = "35=8|37=NEW|11=1|150=0|39=0|";
+        rig.expect("VENUE", open, &[&format!("ANNA: {open}1=tuesday|")]);
+        if is_restarted {
+            rig = restart(&rig);
+        }
+        for report in busts {
+            let written = rig.hears("VENUE", report);
+            assert_eq!(written.len(), 1, "{report}");
+            assert!(
+                written[0].starts_with("ANNA: ") && !written[0].contains("|1="),
+                "{written:?}"
+            );
+            assert_eq!(live(&rig), 1, "{report}");
+        }
+        // A report with only the OrderID is about the earlier order too.
+        rig.expect(
+            "VENUE",
+            "35=8|37=OLD|150=I|39=4|",
+            &["ANNA: 35=8|37=OLD|150=I|39=4|"],
+        );
+        let filled = "35=8|37=NEW|11=1|150=F|39=2|";
+        rig.expect("VENUE", filled, &[&format!("ANNA: {filled}1=tuesday|")]);
+        assert_eq!(live(&rig), 0);
+    }
+}
+
+#[test]
+fn a_bust_of_a_forgotten_order_does_not_change_the_order_with_its_cl_ord_id() {
+    let small = format!("[gateway]\nmax_orders = 8\n{ACCOUNTS}");
+    let mut rig = Rig::new(&small);
+    rig.hears("ANNA", "35=D|11=1|1=monday|55=VOD|54=1|");
+    rig.hears("VENUE", "35=8|37=OLD|11=1|150=F|39=2|");
+    rig.hears("ANNA", "35=D|11=1|1=tuesday|55=VOD|54=1|");
+    rig.hears("VENUE", "35=8|37=NEW|11=1|150=0|39=0|");
+    for id in 2..20 {
+        rig.hears("ANNA", &format!("35=D|11={id}|55=VOD|54=1|"));
+        rig.hears("VENUE", &format!("35=8|37=O{id}|11={id}|150=F|39=2|"));
+    }
+    let bust = "35=8|37=OLD|11=1|150=H|39=4|19=1|";
+    rig.expect("VENUE", bust, &[&format!("ANNA: {bust}")]);
+    assert_eq!(rig.gateway.orders().counters().live, 1);
+}
+
+#[test]
+fn a_venue_may_change_the_order_id_of_an_order() {
+    let mut rig = Rig::new(ACCOUNTS);
+    let live = |rig: &Rig| rig.gateway.orders().counters().live;
+    rig.hears("ANNA", "35=D|11=1|1=A|55=VOD|54=1|");
+    for report in [
+        "35=8|37=O1|11=1|150=A|39=A|",
+        // The order of the venue itself, and the order of the next day.
+        "35=8|37=O2|11=1|150=0|39=0|",
+        "35=8|37=O3|11=1|150=D|39=0|",
+        // A bust of a fill of the same order.
+        "35=8|37=O3|11=1|150=H|39=0|",
+    ] {
+        rig.expect("VENUE", report, &[&format!("ANNA: {report}1=A|")]);
+        assert_eq!(live(&rig), 1);
+    }
+    // A replace with a new OrderID, then a bust and a fill with either OrderID.
+    rig.hears("ANNA", "35=G|11=2|41=1|1=A|55=VOD|54=1|");
+    rig.hears("VENUE", "35=8|37=O4|11=2|41=1|150=5|39=0|");
+    let bust = "35=8|37=O3|11=1|150=H|39=0|";
+    rig.expect("VENUE", bust, &[&format!("ANNA: {bust}1=A|")]);
+    rig.hears("VENUE", "35=8|37=O3|11=1|150=F|39=2|");
+    assert_eq!(live(&rig), 0);
+    // A venue that makes its OrderID from the ClOrdID gives it to both orders.
+    let mut rig = used_again();
+    rig.hears("VENUE", "35=8|37=OLD|11=1|150=0|39=0|");
+    assert_eq!(live(&rig), 1);
+    rig.hears("VENUE", "35=8|37=OLD|11=1|150=F|39=2|");
+    assert_eq!(live(&rig), 0);
+}

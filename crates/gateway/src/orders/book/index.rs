@@ -9,7 +9,10 @@ use core::hash::Hasher;
 use fixwire_protocol::SessionId;
 
 use super::super::table::IdKind;
-use super::{Book, By, NOWHERE};
+use super::{Book, By, NOWHERE, Queue};
+
+/// Maximum number of replaced names that are searched for an OrderID(37).
+const MAX_FOLLOWED: usize = 32;
 
 /// A hash table of places, in memory that is allocated once: open addressing with linear probing. Each slot has hash
 /// and place, so that a probe skips other names without reading them.
@@ -210,6 +213,35 @@ impl Book {
 
     pub(in crate::orders) fn is_indexed(&self, place: u32, by: By) -> bool {
         self.name(place).indexed[by as usize].is_some()
+    }
+
+    /// The longest id of all names.
+    pub(in crate::orders) fn longest_id(&self) -> Option<&[u8]> {
+        let places = Queue::ALL.into_iter().flat_map(|queue| self.queue(queue));
+        let ids = places.flat_map(|place| {
+            let saved = move |by: &By| *by != By::OrderId || self.is_indexed(place, By::OrderId);
+            By::ALL
+                .into_iter()
+                .filter(saved)
+                .map(move |by| self.id(place, by))
+        });
+        ids.max_by_key(|id| id.len())
+    }
+
+    /// The OrderIDs(37) by which the order of a name is found: of the name itself, of the names that it replaces, and
+    /// of the order's open names.
+    pub(in crate::orders) fn order_ids(&self, place: u32) -> impl Iterator<Item = &[u8]> {
+        let before = |place: &u32| self.follow(self.name(*place).before);
+        let replaced = core::iter::successors(Some(place), before).take(MAX_FOLLOWED);
+        let names = replaced.chain(self.open_names(place));
+        names
+            .filter(|name| self.is_indexed(*name, By::OrderId))
+            .map(|name| self.id(name, By::OrderId))
+    }
+
+    /// Whether a report has given this OrderID(37) for the order of a name.
+    pub(in crate::orders) fn has_order_id(&self, place: u32, order_id: &[u8]) -> bool {
+        self.order_ids(place).any(|id| id == order_id)
     }
 
     /// Records the OrderID(37) that a report gives for a name. An OrderID that is too long is not stored.
