@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_ledger::Bytes;
-use fixwire_protocol::{BodyError, Message, Outbox, SessionId, Tag, Timestamp};
+use fixwire_protocol::{BodyError, Message, Outbox, SessionId, Tag, Timestamp, tag};
 
 use super::event::{GatewayLimit, NoteError, Trouble};
 use super::memory::Memory;
@@ -458,18 +458,21 @@ impl Notes {
         Ok(self.orders.heard(at, venue, &self.draft))
     }
 
-    /// A venue refused the message of this type and id, as [`OrderTracker::refused`]. Returns the client and the
-    /// client's own id.
+    /// A venue refused the message of this type and id, as [`OrderTracker::refused`]; `is_resend` if the message had
+    /// PossResend(97)=Y. Returns the client and the client's own id.
     pub fn refused(
         &mut self,
         venue: usize,
-        msg_type: &[u8],
+        (msg_type, is_resend): (&[u8], bool),
         (tag, id): (Tag, &[u8]),
         outbox: &mut Outbox,
     ) -> Result<Option<(SessionId, &[u8])>, Trouble> {
         let venue = self.introduced(venue, outbox)?;
         self.draft.begin(msg_type);
         self.draft.push(tag, id);
+        if is_resend {
+            self.draft.push(tag::POSS_RESEND, b"Y");
+        }
         self.note(
             venue,
             |venue, message| OrderNote::Refused { venue, message },

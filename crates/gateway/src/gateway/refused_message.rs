@@ -2,26 +2,34 @@
 
 use alloc::vec::Vec;
 
-/// MsgType(35) and id of the message that a BusinessMessageReject refers to by RefSeqNum(45).
+/// The message that a BusinessMessageReject refers to by RefSeqNum(45): MsgType(35), id, and PossResend(97).
 #[derive(Debug, Default)]
 pub(super) struct RefusedMessage {
     msg_type: Vec<u8>,
     id: Vec<u8>,
+    is_poss_resend: bool,
 }
 
 impl RefusedMessage {
-    pub(super) fn set(&mut self, msg_type: &[u8], id: &[u8]) {
+    pub(super) fn set(&mut self, msg_type: &[u8], id: &[u8], is_poss_resend: bool) {
         self.msg_type.extend_from_slice(msg_type);
         self.id.extend_from_slice(id);
+        self.is_poss_resend = is_poss_resend;
     }
 
     pub(super) fn clear(&mut self) {
         self.msg_type.clear();
         self.id.clear();
+        self.is_poss_resend = false;
     }
 
     /// MsgType and id; `None` if the message is unknown.
     pub(super) fn get(&self) -> Option<(&[u8], &[u8])> {
         (!self.id.is_empty()).then_some((&self.msg_type[..], &self.id[..]))
+    }
+
+    /// Whether the message has this MsgType and id, and PossResend(97)=Y.
+    pub(super) fn is_resend_of(&self, msg_type: &[u8], id: &[u8]) -> bool {
+        self.is_poss_resend && self.get() == Some((msg_type, id))
     }
 }

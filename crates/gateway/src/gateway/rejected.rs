@@ -89,7 +89,8 @@ impl Gateway {
             return;
         }
         if let Some(id) = id_of(msg_type).and_then(|tag| refused.get(tag)) {
-            self.core.refused.set(msg_type, id);
+            let is_poss_resend = refused.is_poss_resend();
+            self.core.refused.set(msg_type, id, is_poss_resend);
         }
     }
 

@@ -134,8 +134,9 @@ impl OrderTracker {
     /// Handles a message that [`outbound`](Self::outbound) accepted and that will get no other response: it was not
     /// sent, or the venue refused it with a BusinessMessageReject(j). The message is given as the venue saw it.
     ///
-    /// Restores the client's ids in the message. The orders and requests that the message began end, unless it was a
-    /// possible resend: the venue may have accepted the original. `None` if no id in the message is known.
+    /// Restores the client's ids in the message. The orders and requests that the message began end, except in two
+    /// cases: the message was a possible resend, whose original the venue may have accepted, or the venue has already
+    /// acknowledged the order or request. `None` if no id in the message is known.
     pub fn refused(&mut self, venue: SessionId, draft: &mut Draft) -> Option<SessionId> {
         let resent = draft.get(tag::POSS_RESEND) == Some(b"Y");
         let stops = draft.get(tag::SUBSCRIPTION_REQUEST_TYPE) == Some(b"2");
@@ -148,15 +149,18 @@ impl OrderTracker {
             let Some(name) = self.book.at_venue(venue, ask.kind, draft.value(at)) else {
                 continue;
             };
-            let whose = self.book.name(name).client;
+            let known = self.book.name(name);
+            let whose = known.client;
             if client.is_some_and(|client| client != whose) {
                 continue;
             }
+            // A replace or cancel that the venue has only received (OrdStatus E or 6) may still be refused.
+            let is_acknowledged = known.is_answered && known.state != State::Pending;
             client = Some(whose);
             draft.set_at(at, self.book.id(name, By::Client));
             match ask.role {
                 IdRole::Names => {}
-                _ if resent || stops => {}
+                _ if resent || stops || is_acknowledged => {}
                 IdRole::Orders => self.book.end(name),
                 IdRole::Replaces | IdRole::Cancels | IdRole::Asks => {
                     self.book.close(name, State::Ended);

@@ -332,3 +332,56 @@ fn its_message_goes_nowhere() {
         }
     }
 }
+
+#[test]
+fn an_acknowledged_order_is_not_ended_by_a_business_reject() {
+    let ack = "35=8|37=V1|11=1|17=E1|150=0|39=0|55=VOD|54=1|151=9|14=0|6=0|";
+    let again = ORDER.replace("11=1|", "11=1|97=Y|");
+    for (is_acknowledged, is_resent, named, is_open) in [
+        (true, true, "379=1|", true),
+        (true, true, "", true),
+        (true, false, "379=1|", true),
+        (false, true, "379=1|", true),
+        (false, true, "", true),
+        (false, false, "379=1|", false),
+    ] {
+        let mut rig = Rig::new(PLAIN);
+        let mut sent = rig.hears("ANNA", ORDER);
+        if is_acknowledged {
+            rig.hears("VENUE", ack);
+        }
+        if is_resent {
+            sent = rig.hears("ANNA", &again);
+        }
+        let reject = format!("VENUE: 35=j|45=6|372=D|{named}380=3|");
+        let written = rig.business_rejects(&reject, Some(&sent[0]));
+        assert!(
+            written.len() == 1 && written[0].contains("|379=1|"),
+            "{written:?}"
+        );
+        let case = format!("{is_acknowledged} {is_resent} {named}");
+        let live = |rig: &Rig| rig.gateway.orders().counters().live;
+        assert_eq!(live(&rig), u64::from(is_open), "{case}");
+        let mut other = Rig::of(PLAIN, &SESSIONS);
+        other.replay(&rig.notes);
+        assert_eq!(live(&other), u64::from(is_open), "{case}");
+        let third = rig.hears("ANNA", ORDER);
+        assert_eq!(
+            third[0].contains("|58=duplicate ClOrdID|"),
+            is_open,
+            "{case} {third:?}"
+        );
+    }
+    // A cancel that the venue has only received is refused.
+    let mut rig = Rig::new(PLAIN);
+    rig.hears("ANNA", ORDER);
+    rig.hears("VENUE", ack);
+    let cancel = "35=F|11=2|41=1|55=VOD|54=1|60=20261120-10:00:00|38=9|";
+    let sent = rig.hears("ANNA", cancel);
+    rig.hears(
+        "VENUE",
+        &ack.replace("11=1|17=E1|150=0|39=0|", "11=2|41=1|17=E2|150=6|39=6|"),
+    );
+    rig.business_rejects("VENUE: 35=j|45=6|372=F|379=2|380=3|", Some(&sent[0]));
+    assert!(rig.hears("ANNA", cancel)[0].starts_with("VENUE: 35=F|"));
+}

@@ -48,7 +48,9 @@ impl Work<'_> {
             let Some(id_tag) = id_of(msg_type) else {
                 continue;
             };
-            let found = notes.refused(self.source, msg_type, (id_tag, id), self.outbox)?;
+            let is_resend = refused.is_resend_of(msg_type, id);
+            let refused = (msg_type, is_resend);
+            let found = notes.refused(self.source, refused, (id_tag, id), self.outbox)?;
             if let Some((client, id)) = found {
                 self.back = Back::Refused(client, id_tag == tag::CL_ORD_ID);
                 own_id.clear();
