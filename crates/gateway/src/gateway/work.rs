@@ -356,6 +356,9 @@ impl<'w> Work<'w> {
             return Ok(());
         }
         let to = self.target(to, Some(draft))?;
+        if draft.msg_type() == b"j" {
+            self.guard_reject(to, draft);
+        }
         if !self.core.sessions[to].follows {
             return self.pass(to, draft, convert, Passing::Sent(Out::Other));
         }

@@ -30,6 +30,27 @@ impl OrderTracker {
         }
     }
 
+    /// Makes a client's BusinessMessageReject(j) refer to nothing but the client's own orders at the venue. A
+    /// BusinessRejectRefID(379) that is a ClOrdID of the client becomes the ClOrdID that the venue knows; an OrderID
+    /// that a report has given for an order of the client stays; any other value is removed. RefSeqNum(45) refers to a
+    /// message between the gateway and the client, so it becomes 0.
+    #[cold]
+    pub fn guard_reject(&self, client: Option<SessionId>, venue: SessionId, draft: &mut Draft) {
+        draft.set(tag::REF_SEQ_NUM, b"0");
+        let Some(at) = draft.find(tag::BUSINESS_REJECT_REF_ID) else {
+            return;
+        };
+        let is_response = matches!(draft.get(tag::REF_MSG_TYPE), Some(b"8" | b"9"));
+        let client = client.filter(|_| is_response);
+        let id = draft.value(at);
+        let of_client = |client| self.book.of_client(client, venue, IdKind::Order, id);
+        if let Some(own) = client.and_then(of_client) {
+            draft.set_at(at, self.book.id(own, By::Venue));
+        } else if !client.is_some_and(|client| self.has_order_id(client, venue, id)) {
+            draft.remove(at..at + 1);
+        }
+    }
+
     #[cold]
     fn guard_ids(
         &self,

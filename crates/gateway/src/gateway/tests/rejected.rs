@@ -385,3 +385,44 @@ fn an_acknowledged_order_is_not_ended_by_a_business_reject() {
     rig.business_rejects("VENUE: 35=j|45=6|372=F|379=2|380=3|", Some(&sent[0]));
     assert!(rig.hears("ANNA", cancel)[0].starts_with("VENUE: 35=F|"));
 }
+
+#[test]
+fn a_clients_business_reject_names_only_its_own_orders_at_the_venue() {
+    let rules = r#"
+[target.BACKUP]
+ids = "pass"
+[[rule]]
+from = ["ANNA", "BERT"]
+when = 'Text = "backup"'
+do = ['send BACKUP']
+[[rule]]
+from = ["ANNA", "BERT"]
+do = ['send VENUE']
+"#;
+    let mut rig = Rig::new(rules);
+    let unknown = "35=j|45=3|372=8|379=1|380=0|";
+    rig.expect("BERT", unknown, &["VENUE: 35=j|45=0|372=8|380=0|"]);
+    rig.hears("ANNA", "35=D|11=1|55=VOD|54=1|");
+    rig.hears("BERT", "35=D|11=1|55=VOD|54=1|");
+    rig.hears("BERT", "35=D|11=2|55=VOD|54=1|");
+    rig.hears("VENUE", "35=8|37=OA|11=1|150=0|39=0|");
+    rig.hears("VENUE", "35=8|37=OB|11=FW1|150=0|39=0|");
+    for (id, at_venue) in [
+        ("372=8|379=1|", "372=8|379=FW1|"),
+        ("372=9|379=2|", "372=9|379=2|"),
+        ("372=8|379=OB|", "372=8|379=OB|"),
+        ("372=8|379=OA|", "372=8|"),
+        ("372=8|379=E17|", "372=8|"),
+        ("372=D|379=1|", "372=D|"),
+        ("372=8|", "372=8|"),
+    ] {
+        let written = format!("VENUE: 35=j|45=0|{at_venue}380=0|");
+        rig.expect("BERT", &format!("35=j|45=3|{id}380=0|"), &[&written]);
+    }
+    // Where ids pass unchanged, they stay.
+    rig.expect(
+        "BERT",
+        "35=j|45=3|372=8|379=1|380=0|58=backup|",
+        &["BACKUP: 35=j|45=0|372=8|379=1|380=0|58=backup|"],
+    );
+}

@@ -5,6 +5,7 @@ use fixwire_protocol::{BodyError, Message, tag};
 
 use super::super::raised::Target;
 use super::{Back, Core, Trouble, Work};
+use crate::Draft;
 use crate::orders::known::id_of;
 use crate::rules::RejectKind;
 
@@ -59,5 +60,24 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Removes from a BusinessMessageReject(j) what refers to other messages at its target than at its source. The ids
+    /// of a session with `ids = "pass"` are the same at both.
+    #[cold]
+    pub(super) fn guard_reject(&self, to: usize, draft: &mut Draft) {
+        let notes = &self.core.notes;
+        match notes.number(to) {
+            _ if !self.core.sessions[to].follows => draft.set(tag::REF_SEQ_NUM, b"0"),
+            Some(venue) => {
+                let client = notes.number(self.source);
+                notes.orders().guard_reject(client, venue, draft);
+            }
+            // The gateway has sent no order to the target yet.
+            None => {
+                draft.set(tag::REF_SEQ_NUM, b"0");
+                draft.remove_tag(tag::BUSINESS_REJECT_REF_ID);
+            }
+        }
     }
 }
