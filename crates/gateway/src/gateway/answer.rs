@@ -196,7 +196,7 @@ impl Answer<'_> {
 
     fn business(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
         let reason: &[u8] = match self.trouble {
-            Some(Trouble::Unmatched) => b"3",
+            Some(Trouble::Unmatched | Trouble::NoResponse) => b"3",
             Some(Trouble::Orders(OrdersError::NoId | OrdersError::IdTooLong { .. })) => b"0",
             Some(Trouble::Orders(OrdersError::UnknownOrder { .. })) => b"1",
             Some(Trouble::ReachesAll) => b"6",

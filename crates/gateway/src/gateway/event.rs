@@ -115,6 +115,8 @@ pub enum Trouble {
     GoesRound,
     /// Unsolicited: no matching request is known.
     Unsolicited,
+    /// A rule with `return` handles a message that is not a response, so no client waits for it.
+    NoResponse,
     /// The client of the message is no longer configured.
     ClientGone,
     /// The message would exceed a limit of the gateway.
@@ -191,7 +193,7 @@ impl Trouble {
             Self::Away(_) | Self::TargetGone => "destination is not available",
             Self::Cancelled => "order cancelled before it was sent to the destination",
             Self::Expired => "time to live expired before the destination logged on",
-            Self::Unmatched => "no destination for this message",
+            Self::Unmatched | Self::NoResponse => "no destination for this message",
             Self::DiskFull => "gateway's disk is full: only cancels are accepted",
             Self::CameBack => "routing loop: message came back from its destination",
             Self::OwnAnswer => "routing loop: response of the gateway came back",
@@ -230,6 +232,9 @@ impl fmt::Display for Trouble {
             Self::Orders(error) => error.fmt(f),
             Self::NotWritten(error) => write!(f, "message could not be written: {error}"),
             Self::Unmatched => f.write_str("no rule handles this message"),
+            Self::NoResponse => {
+                f.write_str("request not sent: only a response to a client can be returned")
+            }
             Self::ClientGone => {
                 f.write_str("the client session of the message is no longer configured")
             }

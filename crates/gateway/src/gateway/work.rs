@@ -198,6 +198,13 @@ impl<'w> Work<'w> {
         msg_type == b"j" || (answers(msg_type) && !asks(msg_type))
     }
 
+    /// Whether the message is a response. A Quote(S) from a venue is one, although clients send Quotes too.
+    #[cold]
+    fn is_response(&self) -> bool {
+        let is_quote = self.message.msg_type() == b"S";
+        self.is_answer() || (is_quote && self.core.sessions[self.source].is_sent)
+    }
+
     /// Whether the message opens or changes orders at its destination. A Quote(S) from a venue does not: it is a
     /// response.
     #[cold]
@@ -431,6 +438,7 @@ impl<'w> Work<'w> {
                 draft.set(tag::REF_SEQ_NUM, b"0");
                 client
             }
+            Back::Nobody if !self.is_response() => return Err(Trouble::NoResponse),
             Back::Heard(_) | Back::Nobody => {
                 self.core.counters.unsolicited += 1;
                 return Err(Trouble::Unsolicited);

@@ -348,3 +348,35 @@ proptest::proptest! {
         rig.hears(SESSIONS[from].0, &text);
     }
 }
+
+#[test]
+fn a_request_that_a_rule_returns_is_rejected_to_its_source() {
+    let rules = "[[rule]]\nname = 'out'\nfrom = ['ANNA']\ndo = ['convert', 'send VENUE']\n\
+                 [[rule]]\nname = 'back'\nfrom = ['VENUE']\ndo = ['convert', 'return']\n";
+    let mut rig = Rig::new(rules);
+    for (request, reject) in [
+        ("35=V|262=M|263=1|264=0|", "372=V|379=M|"),
+        ("35=B|148=x|33=1|58=y|", "372=B|"),
+    ] {
+        let written = format!("VENUE: 35=j|45=7|{reject}380=3|58=no destination for this message|");
+        rig.expect("VENUE", request, &[&written]);
+        assert_eq!(
+            rig.said(),
+            ["back: request not sent: only a response to a client can be returned"]
+        );
+    }
+    assert_eq!(rig.gateway.counters().unsolicited, 0);
+    // A response gets no reject, and neither does a Quote of a venue.
+    for response in [
+        "35=8|37=1|11=X|39=0|",
+        "35=S|117=Q|131=R|",
+        "35=j|45=3|372=D|379=X|380=0|",
+    ] {
+        rig.expect("VENUE", response, &[]);
+        assert_eq!(
+            rig.said(),
+            ["back: unsolicited response: no matching request"]
+        );
+    }
+    assert_eq!(rig.gateway.counters().unsolicited, 3);
+}
