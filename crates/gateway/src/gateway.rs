@@ -304,6 +304,7 @@ impl Application for Gateway {
     ) -> Result<(), Refusal> {
         self.business_rejected(from, reject, refused);
         let done = self.on_message(now, from, reject, outbox);
+        self.answer_unreturned(now, from, reject, refused, outbox);
         self.core.refused.clear();
         done
     }

@@ -8,6 +8,11 @@ pub(super) struct RefusedMessage {
     msg_type: Vec<u8>,
     id: Vec<u8>,
     is_poss_resend: bool,
+    /// The client, by its index in the file, that cannot get the BusinessMessageReject, because its FIX version has no
+    /// such message.
+    unreturned: Option<usize>,
+    /// Text(58) of the BusinessMessageReject after the rules.
+    text: Vec<u8>,
 }
 
 impl RefusedMessage {
@@ -21,6 +26,8 @@ impl RefusedMessage {
         self.msg_type.clear();
         self.id.clear();
         self.is_poss_resend = false;
+        self.unreturned = None;
+        self.text.clear();
     }
 
     /// MsgType and id; `None` if the message is unknown.
@@ -31,5 +38,17 @@ impl RefusedMessage {
     /// Whether the message has this MsgType and id, and PossResend(97)=Y.
     pub(super) fn is_resend_of(&self, msg_type: &[u8], id: &[u8]) -> bool {
         self.is_poss_resend && self.get() == Some((msg_type, id))
+    }
+
+    /// The BusinessMessageReject cannot be converted for this client.
+    pub(super) fn set_unreturned(&mut self, client: usize, text: Option<&[u8]>) {
+        self.unreturned = Some(client);
+        self.text.clear();
+        self.text.extend_from_slice(text.unwrap_or_default());
+    }
+
+    /// The client that cannot get the BusinessMessageReject, and the Text(58).
+    pub(super) fn unreturned(&self) -> Option<(usize, &[u8])> {
+        Some((self.unreturned?, &self.text))
     }
 }

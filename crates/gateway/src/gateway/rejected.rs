@@ -62,8 +62,49 @@ impl Gateway {
             .zip(notes.number(session.0 as usize))
             .is_some_and(|(id, venue)| notes.orders().is_elsewhere(client, venue, id));
         if let Some(client) = self.core.notes.place(client).filter(|_| !elsewhere) {
-            self.answer_rejected(now, client, &draft, reject, outbox);
+            let why = (reject.get(tag::TEXT), reject.get(tag::REF_TAG_ID));
+            self.answer_rejected(now, client, &draft, why, outbox);
         }
+    }
+
+    /// Sends a client a reject of its request, because the venue has rejected the request with a
+    /// BusinessMessageReject(j), which the client's FIX version does not have.
+    #[cold]
+    pub(super) fn answer_unreturned(
+        &mut self,
+        now: Now,
+        venue: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        let Some((place, text)) = self.core.refused.unreturned() else {
+            return;
+        };
+        let text = (!text.is_empty()).then(|| text.to_vec());
+        let known = self.core.refused.get();
+        let msg_type = known.map(|(msg_type, _)| msg_type);
+        let Some(msg_type) = msg_type.or(reject.get(tag::REF_MSG_TYPE)) else {
+            return;
+        };
+        let Some(id_tag) = id_of(msg_type) else {
+            return;
+        };
+        let mut draft = Draft::default();
+        if let Some(refused) = refused.filter(|_| known.is_some()) {
+            draft.load(&self.decoder.decode(refused));
+            let notes = &self.core.notes;
+            let ends = notes.number(place).zip(notes.number(venue.0 as usize));
+            if let Some((client, venue)) = ends {
+                notes.orders().restore_request(client, venue, &mut draft);
+            }
+        }
+        // The id finds the request; RefSeqNum(45) may refer to another message.
+        if draft.get(id_tag) != Some(&self.core.own_id[..]) {
+            draft.begin(msg_type);
+            draft.push(id_tag, &self.core.own_id);
+        }
+        self.answer_rejected(now, place, &draft, (text.as_deref(), None), outbox);
     }
 
     /// Keeps the message that a BusinessMessageReject(j) refers to by RefSeqNum(45), when BusinessRejectRefID(379) is
@@ -94,14 +135,14 @@ impl Gateway {
         }
     }
 
-    /// Sends the client a reject of a message that the venue rejected. Third parties and account are not taken from
-    /// the message as sent, because rules may have written them.
+    /// Sends the client a reject of a message that the venue rejected, with the venue's Text(58) or RefTagID(371).
+    /// Third parties and account are not taken from the message as sent, because rules may have written them.
     fn answer_rejected(
         &mut self,
         now: Now,
         client: usize,
         draft: &Draft,
-        reject: &Message<'_>,
+        (text, tag): (Option<&[u8]>, Option<&[u8]>),
         outbox: &mut Outbox,
     ) {
         let Self {
@@ -127,7 +168,7 @@ impl Gateway {
         let sessions = (&active[..], &open[..]);
         let client = SessionId(client as u32);
         let mut work = Work::new(core, rules, sessions, now, client, &message, outbox);
-        work.refuse_as_rejected(reject);
+        work.refuse_as_rejected(text, tag);
     }
 
     /// Runs the `[[on]]` entries for an event of a message that this session sent.

@@ -450,7 +450,18 @@ impl<'w> Work<'w> {
         if is_void && !self.active[client] {
             return Err(Trouble::Away(SessionId(client as u32)));
         }
-        self.pass(client, draft, convert, Passing::Returned)
+        match self.pass(client, draft, convert, Passing::Returned) {
+            // The client gets a reject of its request instead, in its own FIX version.
+            Err(Trouble::Unconvertible(_) | Trouble::NoConversion)
+                if matches!(self.back, Back::Refused(..)) =>
+            {
+                self.core
+                    .refused
+                    .set_unreturned(client, draft.get(tag::TEXT));
+                Ok(())
+            }
+            done => done,
+        }
     }
 
     /// The session to which a message for session `to` goes now, after `away` redirections. A message about an order
@@ -531,6 +542,12 @@ impl<'w> Work<'w> {
         // the order at the venue.
         let again = self.message.is_poss_resend()
             && own(tag::CL_ORD_ID).is_some_and(|(client, id)| orders.remembers(client, id));
+        // The same holds when the venue rejects an order that it has acknowledged.
+        let is_order = matches!(self.message.msg_type(), b"D" | b"AB");
+        let again = again
+            || (is_order
+                && trouble == Some(Trouble::Rejected)
+                && own(tag::CL_ORD_ID).is_some_and(|(client, id)| orders.is_open(client, id)));
         let kind = match kind {
             RejectKind::Fitting if again => RejectKind::Business,
             _ => kind,

@@ -2,6 +2,7 @@
 
 use fixwire_protocol::{Message, SessionId, Tag, Timestamp, tag};
 
+use super::book::By;
 use super::table::{self, IdKind, IdRole};
 use super::{OrderTracker, OrdersConfig, Rewriting};
 use crate::Draft;
@@ -143,6 +144,20 @@ impl OrderTracker {
     #[must_use]
     pub fn keeps_most(&self) -> Option<SessionId> {
         self.book.keeps_most()
+    }
+
+    /// Writes a client's own ids into a message that the client sent to a venue. The message is given as the venue saw
+    /// it.
+    pub fn restore_request(&self, client: SessionId, venue: SessionId, draft: &mut Draft) {
+        for at in 0..draft.len() {
+            let mut asks = table::asks(draft.msg_type()).iter();
+            let ask = asks.find(|ask| ask.tag == draft.tag(at));
+            let name = ask.and_then(|ask| self.book.at_venue(venue, ask.kind, draft.value(at)));
+            let is_theirs = |name: &u32| self.book.name(*name).client == client;
+            if let Some(name) = name.filter(is_theirs) {
+                draft.set_at(at, self.book.id(name, By::Client));
+            }
+        }
     }
 
     /// Whether the message has come back: its request was sent to this same session, and is still open there.

@@ -426,3 +426,77 @@ do = ['send VENUE']
         &["BACKUP: 35=j|45=0|372=8|379=1|380=0|58=backup|"],
     );
 }
+
+#[test]
+fn a_business_reject_reaches_a_client_whose_version_has_none() {
+    let rules = "[gateway]\nids = 'always'\n[[rule]]\nfrom = ['CLIENT']\ndo = ['convert', 'send VENUE']\n\
+                 [[rule]]\nfrom = ['VENUE']\nwhen = 'MsgType = BusinessMessageReject'\n\
+                 do = ['set Text \"no: ${Text}\"', 'convert', 'return']\n\
+                 [[rule]]\nfrom = ['VENUE']\ndo = ['convert', 'return']\n";
+    for client in [Version::Fix40, Version::Fix41] {
+        for is_known in [true, false] {
+            let mut rig = Rig::of(rules, &[("CLIENT", client), ("VENUE", Version::Fix44)]);
+            rig.all_log_on();
+            let rejected = |rig: &mut Rig, sent: &str, of: &str| {
+                let id = sent
+                    .split('|')
+                    .find_map(|it| it.strip_prefix("11="))
+                    .unwrap();
+                let reject = format!("VENUE: 35=j|45=7|372={of}|379={id}|380=3|58=not this one|");
+                let mut written = rig.business_rejects(&reject, is_known.then_some(sent));
+                assert_eq!(written.len(), 1, "{written:?}");
+                assert_eq!(rig.said(), [""; 0]);
+                written.remove(0)
+            };
+            let said = "|58=destination has rejected this message: no: not this one|";
+            let sent = rig.hears("CLIENT", ORDER);
+            let report = rejected(&mut rig, &sent[0], "D");
+            assert!(
+                report.starts_with("CLIENT: 35=8|") && report.contains("|11=1|"),
+                "{report}"
+            );
+            assert!(
+                report.contains("|39=8|") && report.contains(said),
+                "{report}"
+            );
+            // The order has ended.
+            let sent = rig.hears("CLIENT", ORDER);
+            assert!(sent[0].starts_with("VENUE: 35=D|"), "{sent:?}");
+            let cancel = "35=F|11=2|41=1|55=VOD|54=1|60=20261120-10:00:00|38=9|125=F|";
+            let sent_cancel = rig.hears("CLIENT", cancel);
+            let reject = rejected(&mut rig, &sent_cancel[0], "F");
+            assert!(
+                reject.starts_with("CLIENT: 35=9|") && reject.contains("|11=2|"),
+                "{reject}"
+            );
+            assert!(reject.contains(said), "{reject}");
+            if is_known {
+                assert_valid(client, &report);
+                assert_valid(client, &reject);
+                // FIX 4.0 has no OrigClOrdID(41) in this message.
+                let has_original = reject.contains("|41=1|");
+                assert_eq!(has_original, client == Version::Fix41, "{reject}");
+            }
+            // The order is acknowledged, so no report says that it is rejected.
+            let id = sent[0]
+                .split('|')
+                .find_map(|it| it.strip_prefix("11="))
+                .unwrap();
+            let ack = format!("35=8|37=V1|11={id}|17=E1|150=0|39=0|55=VOD|54=1|151=9|14=0|6=0|");
+            rig.hears("VENUE", &ack);
+            rig.said();
+            let reject = rejected(&mut rig, &sent[0], "D");
+            assert!(reject.starts_with("CLIENT: 35=3|"), "{reject}");
+            assert_eq!(rig.gateway.orders().counters().live, 1);
+        }
+    }
+}
+
+#[test]
+fn a_reject_without_a_text_names_its_field() {
+    let mut rig = Rig::new(PLAIN);
+    let sent = rig.hears("ANNA", ORDER);
+    let written = rig.rejects("VENUE: 35=3|45=7|371=44|", Some(&sent[0]));
+    let said = "|58=destination has rejected this message (44)|";
+    assert!(written[0].contains(said), "{written:?}");
+}

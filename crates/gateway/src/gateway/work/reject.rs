@@ -1,7 +1,7 @@
 //! Messages that a peer rejects: the client of a BusinessMessageReject(j), and the reject that the client gets for a
 //! Reject(3).
 
-use fixwire_protocol::{BodyError, Message, tag};
+use fixwire_protocol::{BodyError, tag};
 
 use super::super::raised::Target;
 use super::{Back, Core, Trouble, Work};
@@ -13,16 +13,20 @@ use crate::rules::RejectKind;
 const MAX_TEXT: usize = 200;
 
 impl Work<'_> {
-    /// Sends the source a reject because the target rejected the message; the reject has the text of the target's
-    /// Reject(3).
-    pub fn refuse_as_rejected(&mut self, reject: &Message<'_>) {
+    /// Sends the source a reject because the target rejected the message. The reject has the target's text, or, if the
+    /// target gives none, the tag that the target's Reject(3) refers to.
+    pub fn refuse_as_rejected(&mut self, text: Option<&[u8]>, tag: Option<&[u8]>) {
         self.core.text.clear();
         let why = Trouble::Rejected.text().as_bytes();
         self.core.text.extend_from_slice(why);
-        if let Some(text) = reject.get(tag::TEXT) {
+        if let Some(text) = text {
             self.core.text.extend_from_slice(b": ");
             let most = text.len().min(MAX_TEXT);
             self.core.text.extend_from_slice(&text[..most]);
+        } else if let Some(tag) = tag {
+            self.core.text.extend_from_slice(b" (");
+            self.core.text.extend_from_slice(tag);
+            self.core.text.push(b')');
         }
         self.answer(RejectKind::Fitting, Some(Trouble::Rejected));
         if self.unanswered {
