@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Files with the texts of events, from the root of the repository.
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 21] = [
     "crates/engine/src/event/ending.rs",
     "crates/engine/src/event/loss.rs",
     "crates/engine/src/event/refusal.rs",
@@ -13,6 +13,7 @@ const SOURCES: [&str; 20] = [
     "crates/engine/src/event/system_error.rs",
     "crates/gateway-service/src/notice.rs",
     "crates/gateway/src/gateway/event.rs",
+    "crates/gateway/src/orders/kept_limits.rs",
     "crates/journal/src/error.rs",
     "crates/journal/src/opening.rs",
     "crates/journal/src/watch.rs",

@@ -6,7 +6,7 @@ use fixwire_protocol::{BodyError, Message, SessionId, Tag};
 
 use super::passage::Passage;
 use crate::TransformFailure;
-use crate::orders::{CheckpointError, OrdersError};
+use crate::orders::{CheckpointError, KeptLimits, OrdersError};
 
 /// An event that a [`Gateway`](super::Gateway) reports to its listener while it handles a message.
 #[derive(Clone, Copy, Debug)]
@@ -162,6 +162,8 @@ pub enum NoteError {
     UnknownSession,
     /// The orders do not fit the limits in the note.
     Limits(CheckpointError),
+    /// The orders exceed limits of the file, so that the earlier limits stay.
+    KeptLimits(KeptLimits),
     /// The note refers to a held message, but no such message is held.
     NothingHeld,
 }
@@ -288,6 +290,9 @@ impl fmt::Display for NoteError {
             Self::UnknownSession => f.write_str("journal note refers to an unknown session"),
             Self::NothingHeld => {
                 f.write_str("journal note refers to a held message that does not exist")
+            }
+            Self::KeptLimits(kept) => {
+                write!(f, "orders in the journal exceed limits of the file: {kept}")
             }
             Self::Limits(error) => write!(
                 f,

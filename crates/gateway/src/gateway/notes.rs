@@ -219,21 +219,23 @@ impl Notes {
         self.known.get(number.0 as usize)?.place
     }
 
-    /// Writes a note of the file's limits if the limits have changed. This happens once, after a restart with a
-    /// changed file. If the orders exceed the new limits, the inner error reports this once, and the old limits stay
-    /// in force.
+    /// Writes a note of the limits if they have changed. This happens once, after a restart with a changed file. Where
+    /// the orders exceed the file's limits, the present limits stay in force; the inner error reports this once.
     pub fn begin(&mut self, outbox: &mut Outbox) -> Result<Result<(), NoteError>, Trouble> {
         if self.begun {
             return Ok(Ok(()));
         }
-        let limits = self.limits;
+        let (limits, kept) = self.orders.fitting(self.limits);
         let is_other = self.noted != Some(limits) || *self.orders.config() != limits;
         let applied = match is_other {
             true => self.keep(GatewayNote::Setup(SetupNote::Limits { limits }), outbox)?,
             false => Ok(()),
         };
         self.begun = true;
-        Ok(applied)
+        Ok(match kept {
+            Some(kept) => applied.and(Err(NoteError::KeptLimits(kept))),
+            None => applied,
+        })
     }
 
     fn apply_limits(&mut self, limits: OrdersConfig) -> Result<(), NoteError> {
@@ -241,6 +243,10 @@ impl Notes {
             return Ok(());
         }
         self.orders.reconfigure(limits).map_err(NoteError::Limits)?;
+        // A form of ids that is longer has ended. The session gets its present form with its next message.
+        for known in &mut self.known {
+            known.ids = known.ids.filter(|ids| ids.max_len() <= limits.max_id);
+        }
         self.find_held();
         Ok(())
     }

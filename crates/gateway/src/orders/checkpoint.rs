@@ -147,7 +147,9 @@ impl OrderTracker {
         may_be.then_some(next)
     }
 
-    /// Changes the limits. When the new limits leave less room, names that may be forgotten are forgotten.
+    /// Changes the limits. When the new limits leave less room, names that may be forgotten are forgotten. A form of
+    /// ids at a venue that is longer than the new `max_id` ends; the common form applies until
+    /// [`set_venue`](Self::set_venue) sets another one.
     ///
     /// # Errors
     ///
@@ -159,11 +161,7 @@ impl OrderTracker {
         fewer.write(&mut bytes);
         let mut other = Self::read(&bytes, config)?;
         for (new, old) in other.venues.iter_mut().zip(&self.venues) {
-            new.rewriting = old.rewriting;
-        }
-        let longest = other.venues.iter().filter_map(|venue| venue.rewriting);
-        if longest.into_iter().any(|ids| ids.max_len() > config.max_id) {
-            return Err(CheckpointError::Config(OrdersError::MaxLen));
+            new.rewriting = old.rewriting.filter(|ids| ids.max_len() <= config.max_id);
         }
         *self = other;
         Ok(())

@@ -13,6 +13,7 @@ mod guard;
 mod held;
 mod held_at;
 mod inbound;
+mod kept_limits;
 pub mod known;
 mod lifecycle;
 mod outbound;
@@ -33,6 +34,7 @@ use book::Book;
 pub use checkpoint::CheckpointError;
 pub(crate) use held_at::HeldAt;
 pub use inbound::ReportAddressee;
+pub use kept_limits::{KeptId, KeptLimits, KeptOrders};
 pub use rewrite::{Rewriting, When};
 
 /// Configuration of [`OrderTracker`]. A checkpoint does not contain it.

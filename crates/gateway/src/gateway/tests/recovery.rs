@@ -353,8 +353,8 @@ fn ids_of_one_venue_stay_when_the_limits_change() {
 
 #[test]
 fn less_room_than_there_are_orders_is_taken_when_they_have_ended() {
-    let no_room = "orders in the journal exceed the configured limits: checkpoint exceeds the configured \
-         limits";
+    let no_room = "orders in the journal exceed limits of the file: max_orders = 1 has no room for the 2 ids of open \
+         orders, so max_orders stays 12; the other keys of the file apply";
     let less = RULES.replace("max_orders = 12", "max_orders = 1");
     let restarted = |notes: &[(Timestamp, Vec<u8>)]| {
         let mut rig = Rig::of(&less, &SESSIONS);
@@ -373,13 +373,66 @@ fn less_room_than_there_are_orders_is_taken_when_they_have_ended() {
     assert_eq!(second.state(), rig.state());
     second.hears("VENUE", "35=8|37=1|11=A|39=2|");
     let mut third = restarted(&second.notes);
-    assert_eq!(third.said(), [no_room]);
+    assert_eq!(third.said(), [""; 0]);
     assert_eq!(third.gateway.orders().config().max_orders, 1);
     assert_eq!(third.gateway.orders().counters().live, 1);
     // From now on there is room for one order.
     third.hears("ANNA", "35=D|11=C|55=VOD|54=1|");
     let fourth = restarted(&third.notes);
     assert_eq!(fourth.state(), third.state());
+}
+
+#[test]
+fn an_id_that_is_too_long_for_the_file_keeps_only_max_id() {
+    let restarted = |text: &str, notes: &[(Timestamp, Vec<u8>)]| {
+        let mut rig = Rig::of(text, &SESSIONS);
+        rig.replay(notes);
+        rig.all_log_on();
+        rig.notes.splice(..0, notes.iter().cloned());
+        rig
+    };
+    let mut rig = Rig::new(RULES);
+    rig.hears("ANNA", "35=D|11=averylongclientorderid-1234|55=VOD|54=1|");
+    let short = RULES.replace(
+        "max_orders = 12",
+        "max_orders = 12\nids = \"always\"\nid_prefix = \"YY\"\nmax_id = 16",
+    );
+    let said = "orders in the journal exceed limits of the file: max_id = 16 is less than the 27 bytes of the id \
+         averylongclientorderid-1234, so max_id stays 64; the other keys of the file apply";
+    let mut second = restarted(&short, &rig.notes);
+    assert_eq!(second.said(), [said]);
+    second.expect("ANNA", "35=D|11=B|55=VOD|", &["VENUE: 35=D|11=YY1|55=VOD|"]);
+    assert_eq!(second.gateway.orders().config().max_id, 64);
+    // The event is raised as long as the file has this limit, and not later.
+    let third = restarted(&short, &second.notes);
+    assert_eq!(
+        (third.said(), third.state()),
+        (Vec::from([said.to_string()]), second.state())
+    );
+    let fourth = restarted(RULES, &third.notes);
+    assert_eq!(fourth.said(), [""; 0]);
+    let fifth = restarted(RULES, &fourth.notes);
+    assert_eq!(
+        (fifth.said(), fifth.notes.len()),
+        (Vec::new(), fourth.notes.len())
+    );
+}
+
+#[test]
+fn a_shorter_max_id_ends_a_longer_form_of_ids_at_a_venue() {
+    let always = RULES.replace("[target.VENUE]", "[target.VENUE]\nids = \"always\"");
+    let mut rig = Rig::new(&always);
+    rig.hears("ANNA", "35=D|11=A|55=VOD|54=1|");
+    let short = always.replace("max_orders = 12", "max_orders = 12\nmax_id = 16");
+    let mut other = rig.after(&short, &SESSIONS);
+    assert_eq!(other.said(), [""; 0]);
+    assert_eq!(other.gateway.orders().config().max_id, 16);
+    other.expect("ANNA", "35=D|11=B|55=VOD|", &["VENUE: 35=D|11=FW2|55=VOD|"]);
+    let mut notes = rig.notes.clone();
+    notes.extend(other.notes.clone());
+    let mut third = Rig::of(&short, &SESSIONS);
+    third.replay(&notes);
+    assert_eq!((third.said(), third.state()), (Vec::new(), other.state()));
 }
 
 #[test]
