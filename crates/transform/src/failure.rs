@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use fixwire_protocol::Tag;
+use fixwire_protocol::{Tag, tag};
 
 use crate::rules::ScriptFailure;
 
@@ -35,6 +35,8 @@ pub enum TransformFailure {
     TooLong(Tag),
     /// The message contains a password, so its fields are not remembered.
     Secret,
+    /// A rule would make the message a session-level message: MsgType(35) 0 to 5 or A.
+    SessionMessage,
     /// One of the two versions lacks this message type.
     MessageType,
     /// The target version lacks this field or value in its place, and the policy is to reject.
@@ -57,6 +59,7 @@ impl TransformFailure {
             | Self::TooLong(tag)
             | Self::Homeless(tag)
             | Self::Missing(tag) => Some(tag),
+            Self::SessionMessage => Some(tag::MSG_TYPE),
             Self::TooLarge | Self::Script(_) | Self::Secret | Self::MessageType => None,
         }
     }
@@ -85,6 +88,9 @@ impl fmt::Display for TransformFailure {
                 "field {tag} is longer than {MAX_REMEMBERED} bytes, the limit for remembered values"
             ),
             Self::Secret => f.write_str("a message with a password cannot be remembered"),
+            Self::SessionMessage => {
+                f.write_str("a rule cannot make a session-level message (MsgType 0 to 5 or A)")
+            }
             Self::MessageType => f.write_str("the destination's FIX version has no such message"),
             Self::Homeless(tag) => {
                 write!(f, "the destination's FIX version has no field {tag} here")

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::{Dictionary, GroupDef};
+use fixwire_protocol::session::is_admin;
 use fixwire_protocol::{Message, SOH, Tag, tag};
 
 use super::condition::{Test, World};
@@ -112,6 +113,9 @@ impl Fields for Work<'_> {
             return self.put_in_entry(field.tag, value, entry);
         }
         if field.tag == tag::MSG_TYPE {
+            if is_admin(self.draft.bytes(value)) {
+                return Err(TransformFailure::SessionMessage);
+            }
             self.draft.set_msg_type_span(value);
             return Ok(());
         }

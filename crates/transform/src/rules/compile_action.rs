@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_protocol::session::is_admin;
 use fixwire_protocol::{SECRETS, tag};
 
 use super::change::Change;
@@ -198,11 +199,16 @@ impl Compiler<'_, '_, '_> {
     }
 
     /// Checks that a field may have the value that a rule writes.
-    fn may_be(&self, field: &FieldRef, text: &str) -> Result<(), Wrong> {
+    pub fn may_be(&self, field: &FieldRef, text: &str) -> Result<(), Wrong> {
         let value = self
             .names
-            .value(&self.here.scope, field.tag, text, Form::Quoted);
-        value.map(drop)
+            .value(&self.here.scope, field.tag, text, Form::Quoted)?;
+        if field.tag == tag::MSG_TYPE && is_admin(value.as_bytes()) {
+            let field = self.names.name_of(&self.here.scope, field.tag);
+            let hint = "only the session sends session-level messages, MsgType(35) 0 to 5 and A";
+            return Err((RuleProblem::BadValue { field, value }, Some(hint.into())));
+        }
+        Ok(())
     }
 
     pub fn set(&mut self, field: &NameToken, text: &NameToken) -> Option<Change> {

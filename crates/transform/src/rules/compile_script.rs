@@ -13,7 +13,7 @@ use super::names::{Wrong, is_number};
 use super::problem::{RuleProblem, nearest};
 use super::script::{self, FUNCTIONS, Form, Key, LIST, List, MSG, Msg, Script, Shape, Slot};
 use super::script_failure::OPERATIONS;
-use super::syntax::{self, NameToken};
+use super::syntax::NameToken;
 
 /// The scripts of a file, before they are compiled for the fields of a rule.
 pub(super) struct Scripts {
@@ -174,9 +174,7 @@ impl Compiler<'_, '_, '_> {
                 Written::Unit => may(Write::Remove)?,
                 Written::Text(value) => {
                     may(Write::Set)?;
-                    let form = syntax::Form::Quoted;
-                    self.names
-                        .value(&self.here.scope, field.tag, &value, form)?;
+                    self.may_be(&field, &value)?;
                 }
                 Written::Other => may(Write::Set)?,
             }

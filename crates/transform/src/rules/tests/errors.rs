@@ -203,6 +203,11 @@ fn actions_are_refused_where_they_are_wrong() {
             "'SenderCompID' cannot be written: each session writes this field itself",
         ),
         (
+            "set MsgType \"A\"",
+            12,
+            "'A' is not a valid value of MsgType (only the session sends session-level messages, MsgType(35) 0 to 5 and A)",
+        ),
+        (
             "remove MsgType",
             7,
             "'MsgType' cannot be written: each session writes this field itself",

@@ -7,6 +7,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::{RuleScratch, load, loaded, outcomes};
+use crate::TransformFailure;
 use crate::rules::script::FUNCTIONS;
 
 /// A rule with a script as its action.
@@ -257,6 +258,30 @@ fn fields_are_written_when_it_has_ended_well() {
         after("msg.MsgType = \"8\"; msg.Text = ();", "1", "x"),
         "send VENUE: 35=8|38=1|"
     );
+    let refused = "a rule cannot make a session-level message (MsgType 0 to 5 or A)";
+    for admin in ["0", "1", "2", "3", "4", "5", "A"] {
+        let at_load = errors(&action(&format!("msg.MsgType = \"{admin}\";")));
+        assert!(
+            at_load.len() == 1
+                && at_load[0].contains("only the session sends session-level messages"),
+            "{at_load:?}"
+        );
+        let at_run = after("msg.MsgType = msg.Text;", "1", admin);
+        assert_eq!(at_run, "failed: SessionMessage");
+        let file = "[[rule]]\nfrom = ['ALPHA']\ndo = ['DO', 'send VENUE']\n";
+        for change in [
+            "set MsgType \"${Text}\"",
+            "copy Text to MsgType",
+            "move Text to MsgType",
+        ] {
+            let message = format!("35=D|58={admin}|");
+            assert_eq!(
+                run(&file.replace("DO", change), &message),
+                ["failed: SessionMessage"]
+            );
+        }
+    }
+    assert_eq!(TransformFailure::SessionMessage.to_string(), refused);
     let failed = after("msg.Text = \"y\"; throw 1;", "1", "x");
     assert_eq!(failed, "failed: script, line 3: script executed throw");
     for (script, why) in [
