@@ -322,7 +322,11 @@ pub(super) fn turned(dictionary: &Dictionary, message: &Message<'_>, body: &mut 
     }
 }
 
-/// A text up to the first byte that a field cannot contain.
-pub(super) fn plain(text: &[u8]) -> &[u8] {
-    text.split(|byte| *byte == SOH).next().unwrap_or_default()
+/// The bytes of a text, with a space for each SOH, which a field such as Text(58) cannot contain.
+pub(super) fn plain(text: &[u8]) -> impl Iterator<Item = u8> {
+    let written = |byte: &u8| match *byte {
+        SOH => b' ',
+        byte => byte,
+    };
+    text.iter().map(written)
 }

@@ -4,7 +4,6 @@ use alloc::string::String;
 
 use fixwire_protocol::{Message, Now, SessionId};
 
-use super::answer::plain;
 use super::{Core, Gateway, GatewayEvent, Trouble};
 use crate::rules::{Facts, RuleOutcome, RuleTrigger, Rules};
 
@@ -34,7 +33,7 @@ impl Gateway {
         let mut rejected = None;
         let mut each = |rule: usize, outcome: RuleOutcome<'_>| match outcome {
             RuleOutcome::Reject { text, .. } if rejected.is_none() => {
-                rejected = Some(String::from_utf8_lossy(plain(text)).into_owned());
+                rejected = Some(String::from_utf8_lossy(text).replace('\x01', " "));
             }
             // A condition that cannot be evaluated counts as false, so a Logon that the condition should reject is
             // accepted.

@@ -287,7 +287,7 @@ impl<'w> Work<'w> {
                 // A BusinessMessageReject(j) is never rejected, because the peer could reject the reject in turn.
                 if !self.answered && self.message.msg_type() != b"j" {
                     self.core.text.clear();
-                    self.core.text.extend_from_slice(plain(text));
+                    self.core.text.extend(plain(text));
                     self.answer(kind, None);
                 }
             }

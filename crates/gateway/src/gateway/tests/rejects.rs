@@ -390,3 +390,11 @@ fn without_room_for_the_answer_the_session_refuses() {
         .on_message(now, SessionId(99), &message, &mut outbox);
     assert_eq!(done, Err(Refusal::NotAuthorized));
 }
+
+#[test]
+fn a_separator_in_a_rules_text_becomes_a_space() {
+    let rules = "[[rule]]\nfrom = ['CLIENT']\ndo = ['reject \"no ${EncodedText}!\"']\n";
+    let mut rig = of_version(Version::Fix44, rules);
+    let written = rig.hears("CLIENT", "35=D|11=A|55=VOD|54=1|354=3|355=a|b|");
+    assert!(written[0].contains("|58=no a b!|"), "{written:?}");
+}
