@@ -92,7 +92,10 @@ pub fn counts(gateway: &Gateway) -> Vec<String> {
         ),
         format!(
             "orders live {}, ids in memory {}, refused {}, ids rewritten {}",
-            orders.live, orders.remembered, orders.refused, orders.rewritten
+            orders.live,
+            orders.remembered,
+            orders.refused + all.over_share,
+            orders.rewritten
         ),
     ];
     if all.held > 0 {
@@ -157,7 +160,10 @@ fn figures(gateway: &Gateway) -> String {
     }
     text += &format!(
         "orders\tlive\t{}\norders\tremembered\t{}\norders\trefused\t{}\norders\tids_rewritten\t{}\n",
-        orders.live, orders.remembered, orders.refused, orders.rewritten
+        orders.live,
+        orders.remembered,
+        orders.refused + all.over_share,
+        orders.rewritten
     );
     for waiting in gateway.held() {
         let session = waiting.session;

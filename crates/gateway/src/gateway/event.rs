@@ -335,6 +335,11 @@ pub struct GatewayCounters {
     pub cancelled: u64,
     /// Messages that were not delivered, for any reason.
     pub troubles: u64,
+    /// Messages that were not sent because their client had used its share of `max_orders`. [`OrdersCounters`] does not
+    /// count them.
+    ///
+    /// [`OrdersCounters`]: crate::orders::OrdersCounters
+    pub over_share: u64,
 }
 
 impl GatewayCounters {

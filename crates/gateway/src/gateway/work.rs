@@ -6,7 +6,7 @@ use super::answer::{Answer, plain};
 use super::options::Away;
 use super::raised::Target;
 use super::status::Status;
-use super::{Core, GatewayEvent, Trouble};
+use super::{Core, GatewayEvent, GatewayLimit, Trouble};
 use crate::orders::known::{answers, asks, reaches_all};
 use crate::orders::{Out, ReportAddressee};
 use crate::rules::{Facts, RejectKind, RuleOutcome, RuleScratch, Rules};
@@ -335,6 +335,9 @@ impl<'w> Work<'w> {
 
     fn tell(&mut self, rule: Option<usize>, target: Target, trouble: Trouble) {
         self.core.counters.troubles += 1;
+        if let Trouble::Limit(GatewayLimit::OrdersOfClient(_)) = trouble {
+            self.core.counters.over_share += 1;
+        }
         self.raise(trouble, target);
         (self.core.listener)(GatewayEvent::Trouble {
             from: SessionId(self.source as u32),

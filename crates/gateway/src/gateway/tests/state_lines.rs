@@ -328,6 +328,8 @@ fn add_counters(lines: &mut StateLines, counters: &GatewayCounters) {
         undelivered,
         cancelled,
         troubles,
+        // Each of these messages is one of the troubles.
+        over_share: _,
     } = counters;
     for (name, count) in [
         ("received", received),
