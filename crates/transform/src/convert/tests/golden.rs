@@ -156,6 +156,23 @@ fn accounts_of_an_allocation_have_nested_parties() {
 }
 
 #[test]
+fn an_alloc_type_that_fix_4_2_cannot_express_is_lost() {
+    let base = "70=A|54=1|55=X|53=5|6=1|75=20260821";
+    for (before, after, is_lost) in [
+        ("71=0|626=1", "71=0", false),
+        ("71=1|626=5", "71=1", false),
+        ("71=0|626=2", "71=3", false),
+        ("71=1|626=2", "71=1", true),
+        ("71=0|626=7", "71=0", true),
+        ("71=0|626=8", "71=0", true),
+    ] {
+        let (more, lost) = more_of(DOWN, "J", base, &format!("{before}|857=0"));
+        let losses: &[(Tag, u64)] = if is_lost { &[(626, 1)] } else { &[] };
+        assert_eq!((more.as_str(), &*lost), (after, losses), "{before}");
+    }
+}
+
+#[test]
 fn the_answer_to_an_allocation_is_made_when_it_is_sent() {
     let answer = "70=A|75=20260821|87=0";
     becomes(UP, "P", answer, &[("88=0", "60=20260821-13:30:00|88=0")]);
