@@ -17,6 +17,7 @@
 //! [`Outbox::note`]: fixwire_protocol::Outbox::note
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -25,7 +26,7 @@ use core::fmt;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{
     Application, Decoder, DiskRoom, Ledger, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout,
-    Refusal, SessionId, Timestamp,
+    Refusal, SessionId, Timestamp, tag,
 };
 
 use crate::convert::{Conversion, Losses};
@@ -206,6 +207,23 @@ impl Gateway {
         self.core.notes.memory.counts()
     }
 
+    /// Why a session refuses a FIXT Logon: its DefaultApplVerID(1137) is not the version of the session's messages, to
+    /// which the gateway converts. `None` for other Logons.
+    fn other_version(&self, session: SessionId, logon: &Message<'_>) -> Option<String> {
+        let named = logon.get(tag::DEFAULT_APPL_VER_ID)?;
+        let version = self.core.sessions.get(session.0 as usize)?.version;
+        let own = version.appl_ver_id()?;
+        // FIX 5.0 SP2 stands in for FIX Latest.
+        let is_latest = version == Version::Fix50Sp2 && named == b"10";
+        let is_other = named != own.as_bytes() && !is_latest;
+        is_other.then(|| {
+            let version = version.name();
+            format!(
+                "DefaultApplVerID(1137) must be {own}: the messages of this session are {version}"
+            )
+        })
+    }
+
     fn set_active(&mut self, session: SessionId, active: bool) {
         if let Some(known) = self.active.get_mut(session.0 as usize) {
             *known = active;
@@ -251,6 +269,9 @@ impl Application for Gateway {
         session: SessionId,
         logon: &Message<'_>,
     ) -> Result<(), String> {
+        if let Some(why) = self.other_version(session, logon) {
+            return Err(why);
+        }
         let rejected = self.happened(RuleTrigger::LogonRequest, now, session, Some(logon));
         rejected.map_or(Ok(()), Err)
     }

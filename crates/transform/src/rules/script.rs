@@ -4,6 +4,7 @@
 //! script runs. What the script writes to `msg` is written to the message if the script succeeds.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;

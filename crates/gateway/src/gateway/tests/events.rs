@@ -313,6 +313,32 @@ do = ['count strangers', 'notify "${553} wants to log on"', 'reject "no user ${5
     );
 }
 
+#[test]
+fn a_logon_of_another_application_version_is_refused() {
+    let rules = "[[rule]]\nfrom = ['CLIENT']\ndo = ['convert', 'send VENUE']\n";
+    for (version, named, is_allowed) in [
+        (Version::Fix50, "|1137=7|", true),
+        (Version::Fix50, "|1137=9|", false),
+        (Version::Fix50Sp2, "|1137=9|", true),
+        (Version::Fix50Sp2, "|1137=10|", true),
+        (Version::Fix50Sp2, "|1137=8|", false),
+        (Version::Fix44, "|", true),
+    ] {
+        let mut rig = Rig::of(rules, &[("CLIENT", version), ("VENUE", Version::Fix44)]);
+        let (now, id) = (rig.now(), rig.id("CLIENT"));
+        let bytes = message(version, "CLIENT", &format!("35=A|98=0|108=30{named}"));
+        let mut decoder = Decoder::with_capacity(64);
+        let logon = decoder.decode(&bytes);
+        let done = rig.gateway.on_logon_request(now, id, &logon);
+        assert_eq!(done.is_ok(), is_allowed, "{} {named}", version.name());
+        let wanted = match version {
+            Version::Fix50 => "must be 7: the messages of this session are FIX.5.0",
+            _ => "must be 9: the messages of this session are FIX.5.0SP2",
+        };
+        assert!(done.is_ok() || done == Err(format!("DefaultApplVerID(1137) {wanted}")));
+    }
+}
+
 #[cfg(feature = "scripts")]
 #[test]
 fn a_question_about_a_logon_that_cannot_be_told_is_heard_of() {
