@@ -8,6 +8,7 @@
 mod answers;
 mod opening;
 mod parents;
+mod renumbering;
 mod requests;
 mod result;
 mod uses;
@@ -20,7 +21,8 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
-    Application as _, Decoder, Message, Mono, Now, Outbox, Refusal, SessionId, Tag, Timestamp, tag,
+    Application as _, Decoder, Field, Message, Mono, Now, Outbox, Refusal, SessionId, Tag,
+    Timestamp, tag,
 };
 
 pub use result::{
@@ -40,6 +42,7 @@ use crate::values::value::{Number, RequestKind};
 use answers::{Answer, AnswerKind};
 use opening::Opening;
 use parents::Parents;
+use renumbering::Renumbering;
 use requests::{Outcome, Recorded, RequestAt, Requests};
 use result::Findings;
 use venue::{sent_request, venue_reject, venue_report};
@@ -67,8 +70,9 @@ pub struct OmsTrial {
     sent: Vec<Number>,
     /// Orders from before the record; `None` when the record begins with an empty journal.
     opening: Option<Opening>,
-    /// `None` while a child order is played.
-    parents: Option<Parents>,
+    parents: Parents,
+    /// `None` while a request with numbers of the trial is played.
+    renumbering: Option<Renumbering>,
     /// The request that the OMS is reading.
     playing: Option<RequestAt>,
     /// Number of answers of the venue.
@@ -108,7 +112,7 @@ impl OmsTrial {
             }
         }
         let count = sessions.len();
-        let parents = Some(Parents::new(&sessions));
+        let renumbering = Some(Renumbering::new(&sessions));
         // The key matters only where strangers choose ids.
         let mut oms = Oms::new(rules, sessions, 0, Box::new(|_| {}));
         oms.set_written(WrittenEvents::Rejects);
@@ -123,7 +127,8 @@ impl OmsTrial {
             requests: Requests::default(),
             findings,
             opening: opening.map(Opening::new),
-            parents,
+            parents: Parents::default(),
+            renumbering,
             playing: None,
             waiting: BTreeMap::new(),
             sent: Vec::new(),
@@ -170,9 +175,11 @@ impl OmsTrial {
             return self.findings.leave_out(BEFORE_RECORD);
         }
         let own = self.own_tag();
-        if let Some(mut parents) = self.parents.take() {
-            self.play(now, from, &parents.translated(own, message));
-            self.parents = Some(parents);
+        if let Some(mut renumbering) = self.renumbering.take() {
+            let number = |field| self.parents.number(own, message, field);
+            let message = renumbering.renumbered(message, number);
+            self.play(now, from, &message);
+            self.renumbering = Some(renumbering);
         }
     }
 
@@ -205,7 +212,7 @@ impl OmsTrial {
         let request = Recorded::new(session, id, kind, now.wall.0, self.oms.state().day());
         let request = self.requests.add(request, recorded);
         self.playing = Some(request);
-        let heard = self.oms.on_message(now, from, message, &mut self.outbox);
+        let heard = self.hear(now, from, message, request);
         self.collect();
         self.playing = None;
         if let Err(refusal) = heard {
@@ -223,6 +230,28 @@ impl OmsTrial {
             }
         }
         self.settle(now);
+    }
+
+    /// Passes a request to the OMS. OrderID(37) of a replace or cancel becomes the number that the order has in the trial.
+    fn hear(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        request: RequestAt,
+    ) -> Result<(), Refusal> {
+        let named = message.get(tag::ORDER_ID);
+        let number = named.and_then(|named| self.requests.number_of(request, named));
+        if let Some(number) = number
+            && let Some(mut renumbering) = self.renumbering.take()
+        {
+            let is_id = |field: Field| (field.tag == tag::ORDER_ID).then_some(number);
+            let message = renumbering.renumbered(message, is_id);
+            let heard = self.oms.on_message(now, from, &message, &mut self.outbox);
+            self.renumbering = Some(renumbering);
+            return heard;
+        }
+        self.oms.on_message(now, from, message, &mut self.outbox)
     }
 
     /// Plays a report or a reject that the OMS of the record sent to a client at this time.
@@ -260,14 +289,17 @@ impl OmsTrial {
                 .leave_out(b"answers to requests that the record does not have");
         };
         let request = self.requests.answered(request, answer.kind);
+        if matches!(answer.kind, AnswerKind::New | AnswerKind::Replaced)
+            && let Some(id) = message.get(tag::ORDER_ID)
+        {
+            self.requests.set_order_id(request, id);
+        }
         let Some(number) = self.requests.order(request) else {
             return self.lose(&answer, request);
         };
         // The OMS makes the reports of a parent from those of its children.
         if self.oms.state().families.is_parent(number) {
-            if let Some(parents) = &mut self.parents {
-                parents.reported(message, number);
-            }
+            self.parents.reported(message, number);
             return self.settle(now);
         }
         // The order still has the terms before the replace, under another ClOrdID(11).

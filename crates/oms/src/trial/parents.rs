@@ -2,40 +2,20 @@
 //! parent. In the trial the parent may have another number.
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
-use fixwire_protocol::{Decoder, Message, Tag, tag, value};
+use fixwire_protocol::{Field, Message, Tag, tag, value};
 
-use crate::app::OmsSession;
-use crate::values::show::digits;
+use super::renumbering::NO_ORDER;
 use crate::values::value::Number;
 
-/// No order has this number.
-const NO_ORDER: Number = 0;
-
 /// The parent orders of a record.
+#[derive(Default)]
 pub(super) struct Parents {
     /// Numbers in the trial by OrderID(37) in the record.
     numbers: BTreeMap<Number, Number>,
-    /// Decodes new orders with another parent. It knows the data fields of all clients.
-    decoder: Decoder,
-    /// The bytes of such an order.
-    bytes: Vec<u8>,
 }
 
 impl Parents {
-    pub fn new(sessions: &[OmsSession]) -> Self {
-        let mut decoder = Decoder::with_capacity(1024);
-        for session in sessions {
-            decoder.learn(&session.dictionary);
-        }
-        Self {
-            numbers: BTreeMap::new(),
-            decoder,
-            bytes: Vec::new(),
-        }
-    }
-
     /// Records the number in the trial of a parent that the record reports.
     pub fn reported(&mut self, report: &Message<'_>, number: Number) {
         if let Some(Ok(recorded)) = report.uint(tag::ORDER_ID) {
@@ -51,24 +31,14 @@ impl Parents {
         value::uint(order.value(*field)).ok()
     }
 
-    /// A child order with the number that its parent has in the trial. If the trial has no such parent, the order names
-    /// a parent that does not exist.
-    pub fn translated(&mut self, own: Tag, order: &Message<'_>) -> Message<'_> {
-        self.bytes.clear();
-        for (at, field) in order.fields().iter().enumerate() {
-            let recorded = value::uint(order.value(*field)).ok();
-            let Some(recorded) = recorded.filter(|_| is_parent(own, field.tag)) else {
-                self.bytes.extend_from_slice(order.raw(at..at + 1));
-                continue;
-            };
-            let number = self.numbers.get(&recorded).copied().unwrap_or(NO_ORDER);
-            self.bytes
-                .extend_from_slice(digits(field.tag.into()).bytes());
-            self.bytes.push(b'=');
-            self.bytes.extend_from_slice(digits(number).bytes());
-            self.bytes.push(b'\x01');
+    /// The number in the trial of the parent that a field of a child order names; `None` when the field names no parent.
+    /// If the trial has no such parent, the number of no order.
+    pub fn number(&self, own: Tag, order: &Message<'_>, field: Field) -> Option<Number> {
+        if !is_parent(own, field.tag) {
+            return None;
         }
-        self.decoder.decode(&self.bytes)
+        let recorded = value::uint(order.value(field)).ok()?;
+        Some(self.numbers.get(&recorded).copied().unwrap_or(NO_ORDER))
     }
 }
 

@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
 
 use super::answers::{AnswerKind, RejectedBy};
+use super::renumbering::NO_ORDER;
 use crate::values::ids::SessionNo;
 use crate::values::reason::Reason;
 use crate::values::slab::mixed;
@@ -43,6 +44,9 @@ pub(super) struct Recorded {
     pub at: i64,
     /// The trading day on which the request was received. On another day, its ClOrdID(11) may be used again.
     day: u32,
+    /// Hash of OrderID(37), by which the record named the order last; `None` while the record has not named it. Only the
+    /// request for the new order has it.
+    order_id: Option<u64>,
     /// Number of the order in the trial; `None` when the trial rejected the order, or does not know it.
     order: Option<Number>,
     /// `None` while the record has no answer.
@@ -69,6 +73,7 @@ impl Recorded {
             kind,
             at,
             day,
+            order_id: None,
             order: None,
             then: None,
             now: Outcome::Accepted,
@@ -150,6 +155,23 @@ impl Requests {
 
     pub fn set_order(&mut self, at: RequestAt, order: Option<Number>) {
         self.all[at.0].order = order;
+    }
+
+    /// Records the OrderID(37) that the record gives to a request's order.
+    pub fn set_order_id(&mut self, at: RequestAt, id: &[u8]) {
+        let order = self.all[at.0].of.unwrap_or(at);
+        self.all[order.0].order_id = Some(SipHasher13::new().hash(id));
+    }
+
+    /// The number in the trial of the order that a replace or cancel names by this OrderID(37); [`NO_ORDER`] when this was
+    /// not the order's OrderID(37) in the record. `None` for a new order, and when the trial does not know the order.
+    pub fn number_of(&self, at: RequestAt, named: &[u8]) -> Option<Number> {
+        let request = &self.all[at.0];
+        let (number, of) = (request.order?, request.of?);
+        match self.all[of.0].order_id {
+            Some(known) if known != SipHasher13::new().hash(named) => Some(NO_ORDER),
+            Some(_) | None => Some(number),
+        }
     }
 
     pub fn outcome(&self, at: RequestAt) -> Outcome {

@@ -647,6 +647,54 @@ fn a_child_order_finds_its_parent_when_the_numbers_of_the_trial_are_others() {
 }
 
 #[test]
+fn a_replace_or_cancel_names_its_order_by_the_number_that_the_record_gave() {
+    let new = |id: &str, quantity: u64| {
+        let quantity = format!("38={quantity}");
+        format!("11={id}|{}", TERMS.replace("38=100", &quantity))
+    };
+    let report = |number: &str, ids: &str, kind: char, more: &str| {
+        format!("37={number}|{ids}17=1|150={kind}|39=0|{more}")
+    };
+    let change = |ids: &str, number: &str| format!("{ids}|37={number}|55=XYZ|54=1|38=100|");
+    // The trial rejects the first order, so all others have lower numbers in the trial. OrderID(37) may also be a text, and
+    // another one after a replace.
+    for (first, then) in [("2", "2"), ("O-2", "O-2"), ("O-2", "O-2/1")] {
+        let mut record = vec![
+            row(1, false, "D", &new("C1", 2000)),
+            row(2, true, "8", &report("1", "11=C1|", '0', "")),
+            row(3, false, "D", &new("C2", 100)),
+            row(4, true, "8", &report(first, "11=C2|", '0', "")),
+            row(
+                5,
+                false,
+                "G",
+                &(change("11=G2|41=C2", first) + "40=2|44=100|"),
+            ),
+            row(
+                6,
+                true,
+                "8",
+                &report(then, "11=G2|41=C2|", '5', "38=100|44=100|"),
+            ),
+            row(7, false, "F", &change("11=F2|41=G2", then)),
+            row(8, true, "8", &report(then, "11=F2|41=G2|", '4', "")),
+        ];
+        let result = try_out(&record, "", FIX44);
+        let changed: Vec<&str> = result.changed.iter().map(|it| &*it.id).collect();
+        assert_eq!(changed, ["C1"], "{first} {then}: {result:?}");
+        assert_eq!(
+            (result.replaces.rejected_now, result.cancels.rejected_now),
+            (0, 0)
+        );
+        // An order that the record never called so.
+        record[6] = row(7, false, "F", &change("11=F2|41=G2", "1"));
+        let result = try_out(&record, "", FIX44);
+        let changed: Vec<&str> = result.changed.iter().map(|it| &*it.id).collect();
+        assert_eq!(changed, ["C1", "F2"], "{first} {then}");
+    }
+}
+
+#[test]
 fn fills_under_several_client_order_ids_are_fills_of_one_lost_order() {
     let replace = "11=G1|41=C1|55=XYZ|54=1|1=A1|40=2|44=100|38=2100|";
     let fill = |id: &str, exec: u64| format!("37=1|11={id}|17={exec}|150=F|39=1|32=10|31=100|");
