@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Now, Outbox, SessionId};
+use fixwire_protocol::{Dictionary, Now, Outbox, SessionId};
 use fixwire_text::Diagnostic;
 
 use super::requests::names;
@@ -299,6 +299,18 @@ impl Oms {
             self.core.rules.add_created(&name);
         }
         self.changed.push_back((session, None));
+    }
+
+    /// Adds a session that a Logon has created, if a Logon may create it; returns its dictionary.
+    pub(crate) fn create_for_trial(
+        &mut self,
+        session: SessionId,
+        engine: &str,
+    ) -> Option<&Dictionary> {
+        self.check_created(engine).ok()?;
+        self.add_created(session, engine);
+        let created = self.sessions.get(session.0 as usize)?;
+        Some(&created.dictionary)
     }
 
     /// Adds the users of created sessions to new settings.

@@ -393,13 +393,33 @@ impl OmsTrial {
     }
 
     fn log_on(&mut self, now: Now) {
+        for session in (0..).take(self.sessions).map(SessionId) {
+            self.session_is_up(now, session);
+        }
+        self.settle(now);
+    }
+
+    fn session_is_up(&mut self, now: Now, session: SessionId) {
         let logon = self
             .decoder
             .decode(b"8=FIX.4.4\x019=5\x0135=A\x0110=178\x01");
-        for session in (0..).take(self.sessions).map(SessionId) {
-            self.oms.on_logon(now, session, &logon, &mut self.outbox);
+        self.oms.on_logon(now, session, &logon, &mut self.outbox);
+    }
+
+    /// Adds a session that a Logon created in the record, by its name in the engine, and logs it on. Returns `None` when
+    /// these settings do not let a Logon create it: no template or user has the name, or too many sessions of the user are
+    /// there.
+    pub fn add_session(&mut self, at: Timestamp, name: &str) -> Option<SessionId> {
+        let now = self.pass(at);
+        let session = SessionId(u32::try_from(self.sessions).ok()?);
+        let dictionary = self.oms.create_for_trial(session, name)?;
+        if let Some(renumbering) = &mut self.renumbering {
+            renumbering.learn(dictionary);
         }
+        self.sessions += 1;
+        self.session_is_up(now, session);
         self.settle(now);
+        Some(session)
     }
 
     /// Does all work that is due, then passes to the OMS the answers to orders that it has sent.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Decoder, Field, Message};
+use fixwire_protocol::{Decoder, Dictionary, Field, Message};
 
 use crate::app::OmsSession;
 use crate::values::show::digits;
@@ -29,6 +29,11 @@ impl Renumbering {
             decoder,
             bytes: Vec::new(),
         }
+    }
+
+    /// Learns the data fields of a session.
+    pub fn learn(&mut self, dictionary: &Dictionary) {
+        self.decoder.learn(dictionary);
     }
 
     /// A request with a number as the value of each field for which `number` returns one.

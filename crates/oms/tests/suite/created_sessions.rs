@@ -1,10 +1,12 @@
 //! Users whose sessions are created at a Logon, by a section with `AcceptorTemplate`.
 
 use fixwire_engine::protocol::dictionary::Version;
-use fixwire_oms::SessionTemplate;
+use fixwire_engine::protocol::{Decoder, SessionId, Timestamp};
 use fixwire_oms::rules::{CreatedName, RiskRules};
+use fixwire_oms::trial::OmsTrial;
+use fixwire_oms::{OmsSession, SessionTemplate};
 
-use crate::desk::{Desk, Input, Setup, dictionary};
+use crate::desk::{Desk, Input, Setup, conversions, dictionary};
 use crate::user_templates::{INSTRUMENTS, outcome, read_with};
 
 const SETTINGS: &str = r#"
@@ -373,4 +375,69 @@ fn mistakes_in_users_of_created_sessions_have_a_place_and_a_hint() {
         open.contains("user CLIENT* has the right reports without max_sessions"),
         "{open}"
     );
+}
+
+/// A trial of the settings of this file.
+fn trial() -> OmsTrial {
+    let sessions = SESSIONS.map(|name| OmsSession {
+        name: name.to_owned(),
+        version: Version::Fix44,
+        dictionary: dictionary(Version::Fix44),
+        ids: Vec::new(),
+    });
+    let rules = read(SETTINGS, LIMITS).unwrap();
+    OmsTrial::new(rules, sessions.to_vec(), None, |oms| {
+        oms.set_templates(templates());
+        oms.use_conversions(conversions(&[Version::Fix42, Version::Fix44]));
+    })
+}
+
+#[test]
+fn a_trial_plays_the_requests_of_created_sessions() {
+    let mut trial = trial();
+    let mut decoder = Decoder::with_capacity(64);
+    let at = |second: i64| Timestamp(1_795_334_400_000_000_000 + second * 1_000_000_000);
+    let seven = trial.add_session(at(0), &name("CLIENT-7")).unwrap();
+    let nine = trial.add_session(at(0), &name("CLIENT-91")).unwrap();
+    let whole = trial.add_session(at(1), "FIX.4.4:DESK->ANN").unwrap();
+    assert_eq!([seven, nine, whole], [3, 4, 5].map(SessionId));
+    // The reasons for which the engine refuses a Logon: no user, another session of the name, too many.
+    for client in ["EVE", "CLIENT-1"] {
+        assert_eq!(trial.add_session(at(1), &name(client)), None, "{client}");
+    }
+    for (second, from, id, more) in [
+        (2, seven, "A1", "58=lost|"),
+        (2, seven, "A2", "1=A2|"),
+        (3, seven, "A3", ""),
+        (3, seven, "A4", ""),
+        (4, nine, "A1", "38=10|1=A1|"),
+        (4, nine, "A2", "38=11|1=A1|"),
+        (5, whole, "A1", "38=10|"),
+    ] {
+        let quantity = if more.contains("38=") { "" } else { "38=10|" };
+        let terms = "55=XYZ|54=1|40=2|44=100|60=20261122-08:00:00|21=1|";
+        let text = format!("8=FIX.4.4|9=5|35=D|11={id}|{terms}{quantity}{more}");
+        let text = text.replace('|', "\x01");
+        trial.received(at(second), from, &decoder.decode(text.as_bytes()));
+        let report = format!("8=FIX.4.4|9=5|35=8|37=1|11={id}|17=1|150=0|39=0|");
+        let report = report.replace('|', "\x01");
+        trial.sent(at(second), from, &decoder.decode(report.as_bytes()));
+    }
+    let result = trial.finish();
+    assert_eq!((result.orders.all, result.orders.accepted), (7, 7));
+    let changed = result.changed.iter();
+    let changed: Vec<String> = changed
+        .map(|it| {
+            let text = it.rejected_now.as_deref().unwrap_or_default();
+            let control = text.split([':', ' ']).next().unwrap_or_default();
+            format!("{} {} {control}", it.session, it.id)
+        })
+        .collect();
+    // The account, the open orders and the quantity: as the tables and limits of the patterns say.
+    assert_eq!(
+        changed,
+        ["CLIENT-7 A2 RC2", "CLIENT-7 A4 RC13", "CLIENT-91 A2 RC6"]
+    );
+    let mut uses = result.uses.iter();
+    assert!(uses.any(|it| it.scope == "session=CLIENT-7" && it.control.code() == "RC13"));
 }
