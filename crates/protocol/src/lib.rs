@@ -46,7 +46,7 @@ pub use group::{Group, GroupEntry};
 pub use ledger::Ledger;
 pub use limit::MessageLimit;
 pub use logon_signer::LogonSigner;
-pub use message::{Field, Indexed, Message, SECRETS};
+pub use message::{Field, Indexed, Message, MessageMarks, SECRETS};
 pub use operator::{OperatorRight, OperatorRights, Permission};
 pub use outbox::{
     AdminOut, AdminOutError, Body, BodyError, Entry, HeaderTemplate, MsgSeqNumSource, Outbox,

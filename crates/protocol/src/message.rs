@@ -30,6 +30,13 @@ pub struct Message<'a> {
     fault: Option<FieldFault>,
 }
 
+/// What the decoder found out about a message besides its fields. See [`Message::marks`].
+#[derive(Clone, Copy, Debug)]
+pub struct MessageMarks {
+    present: u32,
+    fault: Option<FieldFault>,
+}
+
 /// Tags of passwords: Password, NewPassword, EncryptedPassword and EncryptedNewPassword.
 pub const SECRETS: [Tag; 4] = [554, 925, 1402, 1404];
 /// The mark of all tags of secrets. This bit is above the marks of [`QUICK`].
@@ -54,6 +61,23 @@ impl<'a> Message<'a> {
             present,
             fault,
         }
+    }
+
+    /// With the bytes, the fields and these marks, [`Message::again`] makes the message again, without decoding it: in
+    /// another thread, or later.
+    #[inline]
+    pub fn marks(&self) -> MessageMarks {
+        MessageMarks {
+            present: self.present,
+            fault: self.fault,
+        }
+    }
+
+    /// A message that was decoded before. All parts must be of the same message: the fields of another message have wrong
+    /// values or none.
+    #[inline]
+    pub fn again(bytes: &'a [u8], fields: &'a [Field], marks: MessageMarks) -> Self {
+        Self::new(bytes, fields, marks.present, marks.fault)
     }
 
     /// The whole message, from `8=` up to the SOH after CheckSum.
@@ -366,6 +390,25 @@ mod tests {
             let indexed = Indexed::new(&message);
             for tag in (1..300).chain([5700]) {
                 prop_assert_eq!(indexed.get(tag), message.get(tag), "{} in {}", tag, text);
+            }
+        }
+
+        #[test]
+        fn a_message_is_made_again_from_its_parts(
+            tags in proptest::collection::vec(
+                prop_oneof![Just(8), Just(34), Just(43), Just(55), Just(554), Just(0)], 0..8
+            ),
+        ) {
+            let tags = tags.iter().enumerate();
+            let text: std::string::String = tags.map(|(i, tag)| std::format!("{tag}=v{i}\x01")).collect();
+            let mut decoder = Decoder::with_capacity(16);
+            let message = decoder.decode(text.as_bytes());
+            let (bytes, fields) = (message.bytes().to_vec(), message.fields().to_vec());
+            let again = Message::again(&bytes, &fields, message.marks());
+            prop_assert_eq!(again.fault(), message.fault());
+            prop_assert_eq!(again.has_secret(), message.has_secret());
+            for tag in [8, 34, 43, 52, 55, 554] {
+                prop_assert_eq!(again.get(tag), message.get(tag), "{} in {}", tag, text);
             }
         }
 

@@ -192,6 +192,57 @@ impl Hints {
     }
 }
 
+/// Number of fields at the beginning of a message that have BeginString(8), MsgType(35) and the CompIDs.
+const HEAD: usize = 10;
+
+/// The fields at the beginning of a message that name its type and its session. The message is not decoded for them.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageHead<'a> {
+    /// BeginString(8).
+    pub begin_string: &'a [u8],
+    /// MsgType(35).
+    pub msg_type: &'a [u8],
+    /// SenderCompID(49).
+    pub sender: &'a [u8],
+    /// TargetCompID(56).
+    pub target: &'a [u8],
+}
+
+impl<'a> MessageHead<'a> {
+    /// Finds the fields among the first ten of a message. `None` when BeginString(8) is not the first field, when one of
+    /// the fields is missing there, and when a data field may come before them.
+    #[must_use]
+    pub fn of(message: &'a [u8]) -> Option<Self> {
+        let mut rest = message;
+        let mut next = move || {
+            let (field, behind) = rest.split_at(end_of(rest));
+            rest = behind.get(1..).unwrap_or_default();
+            field
+        };
+        let begin_string = next().strip_prefix(b"8=")?;
+        let [mut msg_type, mut sender, mut target] = [None; 3];
+        for _ in 1..HEAD {
+            match next() {
+                [b'3', b'5', b'=', value @ ..] => msg_type = msg_type.or(Some(value)),
+                [b'4', b'9', b'=', value @ ..] => sender = sender.or(Some(value)),
+                [b'5', b'6', b'=', value @ ..] => target = target.or(Some(value)),
+                // SecureDataLen(90) and XmlDataLen(212).
+                [b'9', b'0', b'=', ..] | [b'2', b'1', b'2', b'=', ..] => return None,
+                _ => continue,
+            }
+            if let (Some(msg_type), Some(sender), Some(target)) = (msg_type, sender, target) {
+                return Some(Self {
+                    begin_string,
+                    msg_type,
+                    sender,
+                    target,
+                });
+            }
+        }
+        None
+    }
+}
+
 impl<'a> LogEntry<'a> {
     /// The value of the first field with this tag that is inside the frame of the message. Finds data fields too.
     #[must_use]

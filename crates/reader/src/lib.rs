@@ -64,7 +64,7 @@ mod zone;
 pub use anonymise::{Anonymiser, NotAnonymised};
 pub use covered::covered;
 pub use diff::{DiffFinding, DiffMessage, DiffSide, FieldDifference, LogDiff};
-pub use entry::{LogEntry, LogPlace, TimeSource};
+pub use entry::{LogEntry, LogPlace, MessageHead, TimeSource};
 pub use export::ExportColumns;
 pub use gaps::{LogGaps, SenderSequence, SequenceGap};
 pub use index::{IndexUpdate, LogIndexes};

@@ -90,7 +90,6 @@ pub fn trial(
     } = parts(source, settings)?;
     Ok(OmsTrial::new(rules, sessions, opening, |oms| {
         oms.set_day_finder(trading_day);
-        // Conditions of routes may name these users. The trial plays no requests of created sessions.
         oms.set_templates(templates);
     }))
 }

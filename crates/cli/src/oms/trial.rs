@@ -1,28 +1,30 @@
 //! `fixwire oms try`: plays a recorded day against other settings.
 
+mod record;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use fixwire::journal::{self, Direction, FolderContents};
+use fixwire::journal::{self, FolderContents};
 use fixwire::settings::{Settings, Source};
 use fixwire_oms::OmsState;
-use fixwire_oms::trial::{ChangedRequest, OmsTrial, RequestCounts, TrialResult};
+use fixwire_oms::trial::{ChangedRequest, RequestCounts, TrialResult};
 use fixwire_protocol::readable::Escaped;
-use fixwire_protocol::{Decoder, Ledger as _, Precision, Timestamp, TimestampWriter, tag};
-use fixwire_reader::{ExportColumns, LogEntry, LogPlace, LogReader, LogStep, ReadOptions};
+use fixwire_protocol::{Ledger as _, Precision, Timestamp, TimestampWriter};
+use fixwire_reader::ExportColumns;
 use serde_json::{Value, json};
 
 use super::answers::{table, until_whole};
 use super::at::{MomentArg, known_from, read_moment, state_at};
 use super::load;
 use crate::failure::{self, Failure, tell};
-use crate::log::identity::{Sender, SessionIdentity, holds_for_sender, sender};
-use crate::log::{moment, tell_left_out};
+use crate::log::moment;
 use crate::reading::Reading;
 use crate::teller::now;
+use record::{RecordEnd, RecordReader};
 
 /// What to try.
 #[derive(Args, Debug)]
@@ -66,8 +68,6 @@ pub struct OmsTryArgs {
 
 /// Maximum number of printed rows with changed requests, and with limits. `--changed` and `--json` have all rows.
 const SHOWN: usize = 20;
-/// Maximum number of fields of a message.
-const FIELDS: usize = 4096;
 
 /// Runs the command.
 pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
@@ -135,24 +135,18 @@ impl Tried {
         else {
             return Ok(None);
         };
-        let sessions = read.sessions.iter().filter(|it| !it.is_template());
-        let mut playing = Playing {
-            trial: load::trial(source, read, opening)?,
-            sessions: sessions.map(SessionIdentity::of).collect(),
-            decoder: Decoder::with_capacity(FIELDS),
-            from,
-            is_part,
-            unknown: 0,
-            untimed: 0,
-            is_shortened: false,
-        };
-        for dictionary in &read.dictionaries()? {
-            playing.decoder.learn(dictionary);
-        }
-        let Some(is_whole) = playing.read(record, known.as_ref())? else {
+        let mut trial = load::trial(source, read, opening)?;
+        let (dictionaries, ignored) = (read.dictionaries()?, trial.ignored());
+        let reader = RecordReader::new(read, &dictionaries, ignored, from, is_part);
+        let Some(end) = reader.play(record, known.as_ref(), &mut trial)? else {
             return Ok(None);
         };
-        let (unknown, untimed) = (playing.unknown, playing.untimed);
+        let RecordEnd {
+            is_whole,
+            is_shortened,
+            unknown,
+            untimed,
+        } = end;
         if unknown > 0 {
             let settings = settings.display();
             let text = format!("{unknown} messages belong to no session of {settings}");
@@ -163,8 +157,8 @@ impl Tried {
             tell("warning", &text);
         }
         Ok(Some(Self {
-            is_shortened: playing.is_shortened,
-            result: playing.trial.finish(),
+            is_shortened,
+            result: trial.finish(),
             is_whole,
         }))
     }
@@ -269,104 +263,6 @@ impl Beginning {
             opening: Some(opening),
             known: Some(known),
         }))
-    }
-}
-
-struct Playing {
-    trial: OmsTrial,
-    sessions: Vec<SessionIdentity>,
-    decoder: Decoder,
-    /// Only messages after this time are played; `None` for all messages.
-    from: Option<Timestamp>,
-    /// Whether only a part of the record, after a time, was asked for.
-    is_part: bool,
-    /// Number of messages that belong to no session.
-    unknown: u64,
-    /// Number of messages without a time: neither the record nor SendingTime(52) has one.
-    untimed: u64,
-    /// Whether the whole record was asked for, but the beginning of its journal was removed.
-    is_shortened: bool,
-}
-
-impl Playing {
-    /// Plays all messages of the record, merged by time. Returns false when a part of the record could not be read.
-    /// Returns `None` when `JournalKeep` has removed the beginning of the journal since the start.
-    fn read(
-        &mut self,
-        paths: &[PathBuf],
-        known: Option<&JournalBeginning>,
-    ) -> Result<Option<bool>, Failure> {
-        let options = ReadOptions {
-            dequeued: true,
-            ..ReadOptions::default()
-        };
-        let mut reader = LogReader::open(paths, options).map_err(Failure::Text)?;
-        let mut unchecked = known;
-        while let LogStep::Message(entry) = reader.next_step() {
-            // The first segment is open now, so it is read even if it is removed from the folder.
-            if let Some(known) = unchecked.take()
-                && !known.stays()?
-            {
-                return Ok(None);
-            }
-            // A queued message is played where the journal has it as dequeued. A message that was sent again is not
-            // played.
-            let is_journal = matches!(entry.place, LogPlace::Journal { .. });
-            let is_played = !is_journal
-                || entry.mark.is_empty()
-                || entry.mark == "dequeued" && entry.direction() == Some(Direction::In);
-            if is_played && !self.is_ignored(entry.bytes) {
-                self.play(&entry);
-            }
-        }
-        let mut left_out = reader.take_left_out();
-        // A removed beginning is not reported as an error, because the trial starts with the state at `from`.
-        left_out.retain(|what| {
-            let is_replaced = what.is_removed_beginning && known.is_some();
-            if is_replaced && !self.is_part {
-                self.is_shortened = true;
-                tell("warning", &format!("not read: {what}"));
-            }
-            !is_replaced
-        });
-        Ok(Some(tell_left_out(&left_out)))
-    }
-
-    /// Whether the trial ignores a message because of its session and MsgType(35). The message is not decoded for
-    /// that.
-    fn is_ignored(&self, message: &[u8]) -> bool {
-        holds_for_sender(&self.sessions, message, |session, msg_type| {
-            self.trial.ignores(session, msg_type)
-        })
-    }
-
-    fn play(&mut self, entry: &LogEntry<'_>) {
-        let message = self.decoder.decode_whole(entry.bytes);
-        if let Some(fault) = message.fault() {
-            let place = format!("{}:{}", entry.file, entry.place);
-            return tell("warning", &format!("{place}: {fault}"));
-        }
-        let is_of_session = matches!(message.msg_type(), [b'0'..=b'5' | b'A']);
-        if is_of_session || message.get(tag::POSS_DUP_FLAG) == Some(b"Y") {
-            return;
-        }
-        let Ok(sender) = sender(&self.sessions, &message) else {
-            self.unknown += 1;
-            return;
-        };
-        let sent = || message.time(tag::SENDING_TIME).and_then(Result::ok);
-        let (time, _) = entry.time();
-        let Some(at) = time.or_else(sent) else {
-            self.untimed += 1;
-            return;
-        };
-        if self.from.is_some_and(|from| at <= from) {
-            return;
-        }
-        match sender {
-            Sender::Peer(session) => self.trial.received(at, session, &message),
-            Sender::Ours(session) => self.trial.sent(at, session, &message),
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::oms::{self, Floor, client_logs_on, id, json, oms, order, report, start, venue_logs_on};
+use crate::oms_try::try_out;
 use crate::peer::Peer;
 
 const SECTION: &str = r#"[[session]]
@@ -186,4 +187,64 @@ fn check_shows_patterns_and_refuses_sections_that_name_no_user() {
         let (code, said) = check(&changes);
         assert!(code != 0 && said.contains(why), "{why}: {said}");
     }
+}
+
+#[test]
+fn a_trial_plays_the_orders_of_created_clients() {
+    let Floor {
+        folder,
+        port,
+        running,
+        mut venue,
+        client,
+        ..
+    } = floor();
+    let folder = folder.path();
+    let mut peers = ["ALGO-1", "ALGO-2"].map(|name| logs_on(port, name, 1));
+    for (exec, peer) in (1..).zip(&mut peers) {
+        peer.send("D", &order("A1", 100 * exec));
+        let sent = id(&venue.expect("D"));
+        venue.send("8", &report(&sent, exec, '0', (100 * exec, 0)));
+        assert!(peer.expect("8").contains("|150=0|39=0|"));
+    }
+    drop((running, peers, client));
+    let text = fs::read_to_string(folder.join("oms.toml")).unwrap();
+    let limits = fs::read_to_string(folder.join("limits.csv")).unwrap();
+    let limits = limits.replace(
+        "firm,RC6,10000\n",
+        "firm,RC6,10000\nsession=ALGO*,RC6,150\n",
+    );
+    fs::write(folder.join("strict.csv"), limits).unwrap();
+    let strict = text.replace("\"limits.csv\"", "\"strict.csv\"");
+    fs::write(folder.join("strict.toml"), &strict).unwrap();
+    let one = strict.replace("max_sessions = 2", "max_sessions = 1");
+    fs::write(folder.join("one.toml"), one).unwrap();
+    let store = folder.join("oms-store");
+    let tried = |settings: &str| {
+        let (code, said, errors) = try_out(&folder.join(settings), &store, &["--json"]);
+        assert_eq!(code, 0, "{said}{errors}");
+        let result: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let orders = &result["requests"]["orders"];
+        assert_eq!(orders["in_the_record"], orders["accepted"], "{said}");
+        (
+            orders["accepted"].as_u64(),
+            result["changed"].clone(),
+            errors,
+        )
+    };
+    let (orders, changed, errors) = tried("oms.toml");
+    assert_eq!((orders, errors.as_str()), (Some(2), ""));
+    assert_eq!(changed, serde_json::json!([]));
+    let (orders, changed, errors) = tried("strict.toml");
+    assert_eq!((orders, errors.as_str()), (Some(2), ""));
+    assert_eq!(changed[0]["session"], "ALGO-2", "{changed}");
+    let why = changed[0]["rejected_now"].as_str().unwrap();
+    assert!(why.contains("at most 150 for session=ALGO-2"), "{why}");
+    // Its messages belong to no session of these settings: the order and the report.
+    let (orders, _, errors) = tried("one.toml");
+    assert_eq!(orders, Some(1));
+    assert!(
+        errors.contains("2 messages belong to no session"),
+        "{errors}"
+    );
 }

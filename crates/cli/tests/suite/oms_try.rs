@@ -265,3 +265,60 @@ fn a_trial_of_lines_over_tmp_accepts_what_only_tmp_refuses() {
         );
     }
 }
+
+#[test]
+fn a_long_record_is_played_in_its_order() {
+    const ORDERS: usize = 4_000;
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["oms.toml", "instruments.csv", "limits.csv"] {
+        fs::write(folder.path().join(file), example(file)).unwrap();
+    }
+    let strict = with_limit(folder.path(), "strict", "500");
+    // Each order is accepted and filled before the next one; every third order is too large for the tried limit. The
+    // record is some megabytes long, so it goes through many batches.
+    let mut log = String::new();
+    let mut line = |number: usize, msg_type: &str, ends: &str, body: &str| {
+        let (second, milli) = (number / 1000, number % 1000);
+        let time = format!("52=20261123-10:00:{second:02}.{milli:03}");
+        log += &format!("8=FIX.4.2|9=5|35={msg_type}|34=2|{ends}|{time}|{body}10=000|\n");
+    };
+    for number in 0..ORDERS {
+        let quantity = if number % 3 == 0 { 600 } else { 100 };
+        let side = 1 + number % 2;
+        let terms = format!("11=C{number}|55=VOD|54={side}|38={quantity}|40=2|44=12.50|");
+        let text = "x".repeat(number % 300);
+        line(
+            number,
+            "D",
+            "49=CLIENT|56=OMS",
+            &format!("{terms}21=1|60=20261123-10:00:00|"),
+        );
+        let report = format!("{terms}37={number}|17={number}|58=.{text}|20=0|");
+        for (kind, last) in [("0", 0), ("2", quantity)] {
+            let report = format!("{report}150={kind}|39={kind}|32={last}|31=12.50|");
+            line(number, "8", "49=OMS|56=CLIENT", &report);
+        }
+    }
+    assert!(log.len() > 1 << 21, "{}", log.len());
+    let record = folder.path().join("day.log");
+    fs::write(&record, log.replace('|', "\x01")).unwrap();
+    let loose = folder.path().join("oms.toml");
+    for (settings, rejected) in [(&loose, 0), (&strict, ORDERS.div_ceil(3))] {
+        let (code, said, errors) = try_out(settings, &record, &["--json"]);
+        assert_eq!((code, errors.as_str()), (0, ""), "{said}");
+        let result: Value = serde_json::from_str(&said).unwrap();
+        let orders = &result["requests"]["orders"];
+        assert_eq!(orders["accepted"], ORDERS, "{orders}");
+        assert_eq!(orders["rejected_now"], rejected, "{orders}");
+        assert_eq!(result["lost_fills"], rejected);
+        let changed = result["changed"].as_array().unwrap();
+        let ids = changed.iter().map(|row| row["ClOrdID"].as_str().unwrap());
+        let wanted = (0..rejected).map(|at| format!("C{}", 3 * at));
+        assert!(ids.eq(wanted), "{changed:?}");
+        // An order is filled before the next one comes, so no two are open.
+        let limits = result["limits"].as_array().unwrap();
+        let is_open = |it: &&Value| it["control"] == "RC13" && it["scope"] == "firm";
+        let open = limits.iter().find(is_open).expect(&said);
+        assert_eq!(open["largest_use"], "1", "{open}");
+    }
+}

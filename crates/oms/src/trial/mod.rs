@@ -81,6 +81,27 @@ pub struct OmsTrial {
     reads_answer: bool,
 }
 
+/// Which messages of a record have no effect on a trial, because their session is a line.
+#[derive(Clone, Debug)]
+pub struct IgnoredMessages {
+    /// By session, whether it is a line.
+    lines: Vec<bool>,
+}
+
+impl IgnoredMessages {
+    /// Whether messages of a session with this MsgType(35) have no effect.
+    #[must_use]
+    pub fn has(&self, session: SessionId, msg_type: &[u8]) -> bool {
+        let is_line = self.lines.get(session.0 as usize).is_some_and(|it| *it);
+        is_line && !is_price(msg_type)
+    }
+}
+
+/// Whether messages of this MsgType(35) have prices, which are played from lines too.
+fn is_price(msg_type: &[u8]) -> bool {
+    matches!(msg_type, b"W" | b"X")
+}
+
 impl OmsTrial {
     /// A trial of these settings with the sessions of their file.
     ///
@@ -137,17 +158,20 @@ impl OmsTrial {
         }
     }
 
-    /// Whether messages of this MsgType(35) have no effect on the trial, because their session is a line.
+    /// The messages that have no effect on the trial.
     #[must_use]
-    pub fn ignores(&self, session: SessionId, msg_type: &[u8]) -> bool {
-        self.oms.line(session).is_some() && !matches!(msg_type, b"W" | b"X")
+    pub fn ignored(&self) -> IgnoredMessages {
+        let sessions = (0..).take(self.sessions).map(SessionId);
+        IgnoredMessages {
+            lines: sessions.map(|it| self.oms.line(it).is_some()).collect(),
+        }
     }
 
     /// Plays a message that a client, or a session with market prices, sent at time `at`. If `at` is before the last
     /// time, the last time counts. From a line, only prices are played, because the reports to the clients already show
     /// what the venue did.
     pub fn received(&mut self, at: Timestamp, from: SessionId, message: &Message<'_>) {
-        if self.ignores(from, message.msg_type()) {
+        if self.oms.line(from).is_some() && !is_price(message.msg_type()) {
             return;
         }
         let now = self.pass(at);

@@ -94,11 +94,18 @@ fn hash(session: SessionNo, id: &[u8]) -> u64 {
     SipHasher13::new().hash(id) ^ mixed(session.place().into())
 }
 
+/// The place of the last request with a session and a ClOrdID(11), and their hash.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    hash: u64,
+    at: usize,
+}
+
 /// All requests of a record, by session and ClOrdID(11).
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     all: Vec<Recorded>,
-    places: HashTable<usize>,
+    places: HashTable<Place>,
     /// Requests whose ClOrdID(11) another request of the same trading day had before, and which have no answer in the
     /// record yet: by the place of the first request.
     repeated: BTreeMap<usize, VecDeque<usize>>,
@@ -109,12 +116,13 @@ pub(super) struct Requests {
 impl Requests {
     /// The last request with a ClOrdID(11).
     pub fn find(&self, session: SessionNo, id: &[u8]) -> Option<RequestAt> {
-        let is_it = |at: &usize| {
-            let known = &self.all[*at];
-            known.session == session && known.id.bytes() == id
+        let hash = hash(session, id);
+        let is_it = |place: &Place| {
+            let known = &self.all[place.at];
+            place.hash == hash && known.session == session && known.id.bytes() == id
         };
-        let found = self.places.find(hash(session, id), is_it);
-        found.copied().map(RequestAt)
+        let found = self.places.find(hash, is_it);
+        found.map(|place| RequestAt(place.at))
     }
 
     /// Adds a request; `original` is the request that it replaces or cancels. If a ClOrdID(11) is used again on the same
@@ -126,16 +134,19 @@ impl Requests {
             request.of = Some(self.all[original.0].of.unwrap_or(original));
         }
         let (session, id) = (request.session, request.id.bytes());
-        let (hashed, all) = (hash(session, id), &self.all);
-        let is_it = |at: &usize| all[*at].session == session && all[*at].id.bytes() == id;
-        match self.places.find_mut(hashed, is_it) {
-            Some(known) if all[*known].day == request.day => {
-                self.repeated.entry(*known).or_default().push_back(place);
+        let (hash, all) = (hash(session, id), &self.all);
+        let is_it = |place: &Place| {
+            let known = &all[place.at];
+            place.hash == hash && known.session == session && known.id.bytes() == id
+        };
+        let new = Place { hash, at: place };
+        match self.places.find_mut(hash, is_it) {
+            Some(known) if all[known.at].day == request.day => {
+                self.repeated.entry(known.at).or_default().push_back(place);
             }
-            Some(known) => *known = place,
+            Some(known) => *known = new,
             None => {
-                let rehash = |at: &usize| hash(all[*at].session, all[*at].id.bytes());
-                self.places.insert_unique(hashed, place, rehash);
+                self.places.insert_unique(hash, new, |place| place.hash);
             }
         }
         self.all.push(request);

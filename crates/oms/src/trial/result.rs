@@ -124,13 +124,9 @@ pub struct TrialResult {
     pub left_out: Vec<NotPlayed>,
 }
 
-/// A scope and a control by their numbers.
-type LimitKey = (u8, u32, u32, u8);
-
 /// The largest use of a limit so far.
 #[derive(Clone, Copy, Debug)]
 struct Use {
-    scope: Scope,
     control: RiskControl,
     value: i128,
     limit: i128,
@@ -138,11 +134,22 @@ struct Use {
     order: Number,
 }
 
+/// The largest uses of the limits at a scope.
+#[derive(Debug)]
+struct ScopeUses {
+    scope: Scope,
+    uses: Vec<Use>,
+}
+
 /// The counts that are made while a record is played.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     span: Option<(Timestamp, Timestamp)>,
-    uses: BTreeMap<LimitKey, Use>,
+    scopes: Vec<ScopeUses>,
+    /// Place of each scope in `scopes`.
+    places: BTreeMap<Scope, usize>,
+    /// Place of the scope whose limit was used last: the limits of an order come scope by scope.
+    last: usize,
     pub lost: LostFills,
     left_out: BTreeMap<String, u64>,
 }
@@ -188,19 +195,29 @@ impl Findings {
         at: Timestamp,
         order: Number,
     ) {
-        let (kind, first, second) = scope.numbers();
         let new = Use {
-            scope,
             control,
             value,
             limit,
             at,
             order,
         };
-        let known = self.uses.entry((kind, first, second, control.index()));
-        let known = known.or_insert(new);
-        if value > known.value {
-            *known = new;
+        if self
+            .scopes
+            .get(self.last)
+            .is_none_or(|it| it.scope != scope)
+        {
+            self.last = *self.places.entry(scope).or_insert(self.scopes.len());
+            if self.last == self.scopes.len() {
+                let uses = Vec::new();
+                self.scopes.push(ScopeUses { scope, uses });
+            }
+        }
+        let uses = &mut self.scopes[self.last].uses;
+        match uses.iter_mut().find(|it| it.control == control) {
+            Some(known) if value > known.value => *known = new,
+            Some(_) => {}
+            None => uses.push(new),
         }
     }
 }
@@ -299,12 +316,17 @@ fn changed(state: &OmsState, requests: &Requests) -> Vec<ChangedRequest> {
 
 fn uses(state: &OmsState, findings: &Findings) -> Vec<LimitUse> {
     let mut all: Vec<LimitUse> = Vec::new();
-    for used in findings.uses.values() {
+    let scopes = findings.places.values().map(|at| &findings.scopes[*at]);
+    let mut found: Vec<(Scope, &Use)> = scopes
+        .flat_map(|it| it.uses.iter().map(|used| (it.scope, used)))
+        .collect();
+    found.sort_by_key(|(scope, used)| (*scope, used.control.index()));
+    for (scope, used) in found {
         let digits = used.control.unit().digits();
         let percent = used.value.max(0).checked_mul(100);
         let percent = percent.and_then(|value| value.checked_div(used.limit));
         all.push(LimitUse {
-            scope: scope_name(state, used.scope),
+            scope: scope_name(state, scope),
             control: used.control,
             value: figure(used.value, digits),
             limit: figure(used.limit, digits),
