@@ -8,6 +8,7 @@ use core::fmt;
 use wide::u8x16;
 
 use crate::SOH;
+use crate::digits::{are_figures, word_at};
 
 /// What the start of a stream of bytes is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -120,18 +121,28 @@ pub fn check_sum(bytes: &[u8]) -> u8 {
         .iter()
         .fold(u8x16::ZERO, |sums, piece| sums + u8x16::new(*piece));
     match bytes.last_chunk::<16>() {
-        // The last block was partly counted already. The bytes that were counted are shifted out.
-        Some(last) if !rest.is_empty() => {
-            let rest = u128::from_le_bytes(*last) >> (128 - 8 * rest.len());
-            sums += u8x16::new(rest.to_le_bytes());
+        // The last block was partly counted already. The bytes that were counted are masked out.
+        Some(last) => {
+            let mask = REST[rest.len() % 16..].first_chunk().unwrap_or(&[0; 16]);
+            sums += u8x16::new(*last) & u8x16::new(*mask);
         }
-        Some(_) => {}
         None => return rest.iter().fold(0, |sum, byte| sum.wrapping_add(*byte)),
     }
     sums.to_array()
         .iter()
         .fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
+
+/// Masks for the last bytes of a block: the 16 bytes from `n` on keep the last `n` bytes.
+static REST: [u8; 32] = {
+    let mut masks = [0; 32];
+    let mut at = 16;
+    while at < masks.len() {
+        masks[at] = u8::MAX;
+        at += 1;
+    }
+    masks
+};
 
 /// Why the end of a message cannot be found.
 enum Stop {
@@ -144,6 +155,57 @@ enum Stop {
 
 #[inline]
 fn scan(bytes: &[u8], max_len: usize, summed: bool) -> Frame {
+    match usual(bytes, max_len, summed) {
+        Some(len) => Frame::Whole { skip: 0, len },
+        None => general(bytes, max_len, summed),
+    }
+}
+
+/// The length of the message at the start of `bytes`, if it is whole, has no fault, and begins as nearly all messages
+/// do: FIX.4.n or FIXT.1.1, and a BodyLength of three digits. [`general`] decides about all other bytes.
+#[inline]
+fn usual(bytes: &[u8], max_len: usize, summed: bool) -> Option<usize> {
+    let head: &[u8; 24] = bytes.first_chunk()?;
+    let length_at = match word_at(head, 0)? {
+        FIX_4 if head[8].is_ascii_digit() => 9,
+        FIXT_1 if head[8..10] == *b".1" => 10,
+        _ => return None,
+    };
+    let named = word_at(head, length_at)?;
+    let body = three_digits((named >> 24) as u32)?;
+    let body_at = length_at + b"|9=ddd|".len();
+    if named as u32 & 0x00ff_ffff != u32::from_le_bytes(*b"\x019=\0")
+        || head.get(body_at..body_at + 3) != Some(b"35=")
+    {
+        return None;
+    }
+    // One byte of the body is read with the trailer.
+    let trailer_at = body_at + usize::from(body) - 1;
+    let trailer = word_at(bytes, trailer_at)?;
+    let stated = three_digits((trailer >> 32) as u32)?;
+    let len = trailer_at + 1 + TRAILER;
+    let fits = u64::from(body) >= SHORTEST_BODY && len <= max_len;
+    if !fits || trailer as u32 != u32::from_le_bytes(*b"\x0110=") {
+        return None;
+    }
+    let right = !summed || stated == u16::from(check_sum(&bytes[..=trailer_at]));
+    right.then_some(len)
+}
+
+const FIX_4: u64 = u64::from_le_bytes(*b"8=FIX.4.");
+const FIXT_1: u64 = u64::from_le_bytes(*b"8=FIXT.1");
+
+/// The number that three digits are. The fourth byte must be SOH.
+#[inline]
+fn three_digits(text: u32) -> Option<u16> {
+    let digits = text ^ u32::from_le_bytes([b'0', b'0', b'0', SOH]);
+    let [hundreds, tens, ones, end] = digits.to_le_bytes().map(u16::from);
+    (end == 0 && are_figures(u64::from(digits))).then_some(hundreds * 100 + tens * 10 + ones)
+}
+
+/// Finds the next message, however it begins.
+#[inline(never)]
+fn general(bytes: &[u8], max_len: usize, summed: bool) -> Frame {
     let skip = if bytes.starts_with(BEGIN) {
         0
     } else {

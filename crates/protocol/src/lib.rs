@@ -14,6 +14,7 @@ pub mod application;
 pub mod decimal;
 pub mod decode;
 pub mod dictionary;
+mod digits;
 mod forward;
 pub mod frame;
 pub mod framing;

@@ -286,4 +286,39 @@ proptest! {
             prop_assert_eq!(&whole, &read([head, tail]).0, "split at {}", at);
         }
     }
+
+    #[test]
+    fn a_usual_message_is_found_as_any_other_is(
+        (begin, is_usual) in prop_oneof![
+            4 => "FIX[.]4[.][0-9]|FIXT[.]1[.]1".prop_map(|begin| (begin, true)),
+            1 => "FIX[.][0-9][.][0-9:]|FIXT[.][0-9][.][0-9]|FIX.4.44".prop_map(|begin| (begin, false)),
+        ],
+        body in "[ -~|]{60,160}",
+        max in 90_usize..240,
+        changes in prop::collection::vec((prop_oneof![0..26_usize, 1000..1010_usize, 26..1000_usize], any::<u8>()), 0..3),
+        cut in 0_usize..12,
+    ) {
+        let body = std::format!("35=D|{body}|");
+        let text = std::format!("8={begin}|9={}|{body}", body.len()).replace('|', "\x01");
+        let text = std::format!("{text}10={:03}\x01", check_sum(text.as_bytes()));
+        let mut bytes = text.into_bytes();
+        let whole = (bytes.len() <= max && body.len() > 99).then_some(bytes.len());
+        prop_assert!(!is_usual || usual(&bytes, max, true) == whole);
+        for (at, byte) in changes {
+            let place = if at < 1000 { at } else { bytes.len() - 1 - (at - 1000) };
+            let place = place % bytes.len();
+            bytes[place] = byte;
+        }
+        bytes.truncate(bytes.len() - cut);
+        for summed in [false, true] {
+            if let Some(len) = usual(&bytes, max, summed) {
+                prop_assert_eq!(general(&bytes, max, summed), Frame::Whole { skip: 0, len });
+            }
+        }
+    }
+
+    #[test]
+    fn a_sum_is_that_of_all_bytes(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        prop_assert_eq!(check_sum(&bytes), bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
+    }
 }
