@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::{fmt, slice};
+use core::{fmt, mem, slice};
 
 use wide::u8x16;
 
@@ -130,10 +130,37 @@ pub struct Decoder {
 /// What the decoder knows about tags.
 #[derive(Clone, Debug)]
 struct Tags {
-    /// For each tag below [`MARKED`]: its bit in [`Message`], or [`LENGTH`], or 0.
-    marks: Box<[u32; MARKED]>,
+    tables: Box<Tables>,
     /// Pairs of a length tag and a data tag, sorted.
     pairs: Vec<(Tag, Tag)>,
+}
+
+/// What the decoder knows about low tags.
+#[derive(Clone, Debug)]
+struct Tables {
+    /// The tags of two digits. The index is made of the low halves of the text's two bytes, see [`two_digits`].
+    two_digits: [Known; 1 << 12],
+    /// For each tag below [`MARKED`]: its bit in [`Message`], or [`LENGTH`], or 0.
+    marks: [u32; MARKED],
+}
+
+/// A tag, and its mark in the upper half.
+#[derive(Clone, Copy, Debug)]
+struct Known(u64);
+
+impl Known {
+    /// A tag that needs a closer look.
+    const UNKNOWN: Self = Self::new(0, LENGTH);
+
+    #[inline(always)]
+    const fn new(tag: Tag, mark: u32) -> Self {
+        Self(tag as u64 | (mark as u64) << 32)
+    }
+
+    #[inline(always)]
+    fn tag(self) -> Tag {
+        self.0 as Tag
+    }
 }
 
 /// Tags below this number are looked up in a table. Higher tags, of which there are few, are searched for.
@@ -144,19 +171,25 @@ const LENGTH: u32 = 1 << 31;
 impl Decoder {
     /// A decoder for messages with at most this number of fields. It knows the pairs of [`DATA_PAIRS`].
     pub fn with_capacity(fields: usize) -> Self {
-        let mut marks = Box::new([0; MARKED]);
+        let mut tags = Tags {
+            tables: Box::new(Tables {
+                two_digits: [Known::UNKNOWN; 1 << 12],
+                marks: [0; MARKED],
+            }),
+            pairs: Vec::new(),
+        };
+        for tag in 10..100 {
+            tags.tables.set_mark(tag, 0);
+        }
         for tag in QUICK {
-            marks[tag as usize] = quick_bit(tag);
+            tags.tables.set_mark(tag, quick_bit(tag));
         }
         for tag in SECRETS {
-            marks[tag as usize] = SECRET;
+            tags.tables.set_mark(tag, SECRET);
         }
         let mut decoder = Self {
             fields: vec![Field::default(); fields.max(1)],
-            tags: Tags {
-                marks,
-                pairs: Vec::new(),
-            },
+            tags,
         };
         decoder.add_data_pairs(DATA_PAIRS);
         decoder
@@ -177,9 +210,7 @@ impl Decoder {
                 Err(_) if QUICK.contains(&length) => {}
                 Err(at) => {
                     tags.pairs.insert(at, (length, data));
-                    if let Some(mark) = tags.marks.get_mut(length as usize) {
-                        *mark = LENGTH;
-                    }
+                    tags.tables.set_mark(length, LENGTH);
                 }
             }
         }
@@ -231,7 +262,7 @@ impl Decoder {
                 end: end as u32,
             };
             place.at = end + 1;
-            let mark = self.tags.mark(tag);
+            let mark = self.tags.tables.mark(tag);
             if mark != LENGTH {
                 place.present |= mark;
                 continue;
@@ -242,7 +273,7 @@ impl Decoder {
                     first_fault.get_or_insert(FaultKind::BadDataLength.of(Some(tag), index));
                 }
                 Data::At(found) => {
-                    place.present |= self.tags.mark(found.tag) & SECRET;
+                    place.present |= self.tags.tables.mark(found.tag) & SECRET;
                     // If there is no room, the message has more fields than allowed.
                     if let Some(field) = room.next() {
                         *field = found;
@@ -289,28 +320,30 @@ impl Tags {
         room: &mut slice::IterMut<'_, Field>,
         place: &mut Place,
     ) -> Option<usize> {
-        let Place {
-            mut at,
-            mut present,
-        } = *place;
+        let tables = &*self.tables;
+        let mut free = mem::take(room);
+        let mut at = place.at;
+        // The marks of the fields that were found, in the upper half.
+        let mut marks = 0;
         let mut other = None;
-        // A block of bytes, with a bit for each SOH in it.
+        // A block of bytes, with a bit for each SOH in it that ends a field from `at` on.
         let mut block = at & !(BLOCK - 1);
+        let mut before = at - block;
         'blocks: while block < text.len() {
-            let mut mask = soh_mask(text, block) & (u64::MAX << at.saturating_sub(block));
+            let mut mask = soh_mask(text, block) >> before << before;
+            before = 0;
             while mask != 0 {
                 let end = block + mask.trailing_zeros() as usize;
-                if let Some((tag, start)) = short_tag(text, at)
-                    && let mark = self.mark(tag)
-                    && mark != LENGTH
-                    && let Some(field) = room.next()
+                let Name { known, len } = tables.short_name(text, at);
+                if known.0 & Known::UNKNOWN.0 == 0
+                    && let Some(field) = free.next()
                 {
                     *field = Field {
-                        tag,
-                        start: start as u32,
+                        tag: known.tag(),
+                        start: at as u32 + len,
                         end: end as u32,
                     };
-                    present |= mark;
+                    marks |= known.0;
                     at = end + 1;
                     mask &= mask - 1;
                 } else {
@@ -320,16 +353,10 @@ impl Tags {
             }
             block += BLOCK;
         }
-        *place = Place { at, present };
+        place.at = at;
+        place.present |= (marks >> 32) as u32;
+        *room = free;
         other
-    }
-
-    #[inline]
-    fn mark(&self, tag: Tag) -> u32 {
-        match self.marks.get(tag as usize) {
-            Some(mark) => *mark,
-            None => LENGTH,
-        }
     }
 
     /// The data field after a field that has the mark [`LENGTH`].
@@ -364,6 +391,63 @@ impl Tags {
                     end: end as u32,
                 })
             })
+    }
+}
+
+impl Tables {
+    /// The tag of 1 to 3 digits at the beginning of the field at `at`. The mark is [`LENGTH`] for a length field, and
+    /// when the tag is longer or malformed; [`any_tag`] handles these.
+    ///
+    /// Most tags have two digits. Messages of the same kind take the same branches each time.
+    #[inline(always)]
+    fn short_name(&self, text: &[u8], at: usize) -> Name {
+        // The text is shorter than 4 GiB. Without this, the compiler would check whether `at + 4` is too large.
+        let at = at as u32 as usize;
+        let Some(head) = text.get(at..at + 4).and_then(<[u8]>::first_chunk) else {
+            return Name::UNKNOWN;
+        };
+        let head = u32::from_le_bytes(*head);
+        let known = self.two_digits[two_digits(head)];
+        if head & 0x00ff_f0f0 == 0x003d_3030 {
+            return Name { known, len: 3 };
+        }
+        if head & 0xfff0_f0f0 == 0x3d30_3030 {
+            let third = head >> 16 & 0xf;
+            if known.tag() == 0 || third > 9 {
+                return Name::UNKNOWN;
+            }
+            let known = self.known(known.tag() * 10 + third);
+            return Name { known, len: 4 };
+        }
+        let tag = head & 0xf;
+        if head & 0xfff0 != 0x3d30 || tag.wrapping_sub(1) > 8 {
+            return Name::UNKNOWN;
+        }
+        let known = self.known(tag);
+        Name { known, len: 2 }
+    }
+
+    #[inline(always)]
+    fn known(&self, tag: Tag) -> Known {
+        Known::new(tag, self.mark(tag))
+    }
+
+    #[inline]
+    fn mark(&self, tag: Tag) -> u32 {
+        match self.marks.get(tag as usize) {
+            Some(mark) => *mark,
+            None => LENGTH,
+        }
+    }
+
+    /// Sets the mark of a tag. Marks of high tags are not kept.
+    fn set_mark(&mut self, tag: Tag, mark: u32) {
+        if let Some(known) = self.marks.get_mut(tag as usize) {
+            *known = mark;
+        }
+        if let tens @ 1..=9 = tag / 10 {
+            self.two_digits[two_digits(tens | (tag % 10) << 8)] = Known::new(tag, mark);
+        }
     }
 }
 
@@ -410,25 +494,24 @@ fn block_mask(block: &[u8; BLOCK]) -> u64 {
     mask
 }
 
-/// The tag of 1 to 3 digits that begins at `at`, and the offset of its value. `None` when the tag is longer or
-/// malformed; [`any_tag`] handles these.
-///
-/// One branch for each length costs half the instructions of arithmetic that handles all lengths. Messages of the
-/// same kind take the same branches each time.
+/// The beginning of a field: its tag, and the number of bytes up to its value.
+struct Name {
+    known: Known,
+    len: u32,
+}
+
+impl Name {
+    /// The name of a field that needs a closer look.
+    const UNKNOWN: Self = Self {
+        known: Known::UNKNOWN,
+        len: 0,
+    };
+}
+
+/// The index of a tag of two digits in [`Tables::two_digits`]. The tag's text is in the low bytes of `head`.
 #[inline(always)]
-fn short_tag(text: &[u8], at: usize) -> Option<(Tag, usize)> {
-    let [a, b, c, d] = *text.get(at..)?.first_chunk::<4>()?;
-    let [first, second, third] = [a, b, c].map(|byte| Tag::from(byte.wrapping_sub(b'0')));
-    if first.wrapping_sub(1) > 8 {
-        return None;
-    }
-    if c == b'=' {
-        return (second <= 9).then_some((first * 10 + second, at + 3));
-    }
-    if b == b'=' {
-        return Some((first, at + 2));
-    }
-    (d == b'=' && second <= 9 && third <= 9).then_some((first * 100 + second * 10 + third, at + 4))
+fn two_digits(head: u32) -> usize {
+    (head & 0x0f0f) as usize
 }
 
 /// The tag of the field that begins at `at`, and the offset of its value. The tag of a malformed field is 0.

@@ -260,6 +260,8 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
         }),
         1 => prop::collection::vec(any::<u8>(), 0..12),
         1 => "[0-9=\x01]{0,14}".prop_map(std::string::String::into_bytes),
+        // The bytes whose upper half is that of digits.
+        2 => "[0-?]{1,3}=[a-z]{0,4}\x01".prop_map(std::string::String::into_bytes),
     ];
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
