@@ -5,10 +5,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::condition::ConditionalRequirement;
 use super::definition_problem::DefinitionProblem;
-use super::validate::Check;
+use super::validate::{Check, Near};
 use super::{
     ComponentDef, DataType, Dictionary, FieldDef, Member, MessageDef, NO_SLOT, set, unique,
 };
@@ -45,6 +46,9 @@ pub struct Definitions {
     /// The components.
     pub components: Vec<ComponentDef>,
 }
+
+/// The [`id`](Dictionary) of the next dictionary.
+static NEXT_ID: AtomicU32 = AtomicU32::new(0);
 
 /// Tags below this number are looked up in a table. Higher tags are searched for.
 const NEAR: Tag = 65_536;
@@ -196,13 +200,14 @@ pub(super) fn index(definitions: Definitions) -> Dictionary {
         mut messages,
         components,
     } = definitions;
-    let mut near = vec![NO_SLOT; 0];
+    let checks: Vec<_> = fields.iter().map(Check::new).collect();
+    let mut near = Vec::new();
     let mut far = Vec::new();
     for (slot, field) in fields.iter().enumerate() {
         let slot = slot as u16; // `compile` and `over` keep the number of fields below 65,535.
         if field.tag < NEAR {
-            near.resize(field.tag as usize + 1, NO_SLOT);
-            near[field.tag as usize] = slot;
+            near.resize(field.tag as usize + 1, Near::NONE);
+            near[field.tag as usize] = Near::new(slot, &checks[usize::from(slot)]);
         } else {
             far.push((field.tag, slot));
         }
@@ -221,8 +226,9 @@ pub(super) fn index(definitions: Definitions) -> Dictionary {
         }
     }
     let mut dictionary = Dictionary {
+        id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         version,
-        checks: fields.iter().map(Check::new).collect(),
+        checks,
         fields,
         near,
         far,
@@ -334,7 +340,11 @@ pub(super) fn over(application: &Dictionary, transport: &Dictionary) -> Dictiona
 impl Dictionary {
     fn check_mut(&mut self, tag: Tag, change: fn(&mut Check)) {
         if let Some(slot) = self.slot(tag) {
-            change(&mut self.checks[slot]);
+            let check = &mut self.checks[slot];
+            change(check);
+            if let Some(near) = self.near.get_mut(tag as usize) {
+                *near = Near::new(slot as u16, check);
+            }
         }
     }
 }

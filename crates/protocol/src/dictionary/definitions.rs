@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::condition::ConditionalRequirement;
 use super::kind::DataType;
 use super::other_values::OtherValues;
-use super::validate::Check;
+use super::validate::{Check, Near};
 use crate::Tag;
 use crate::time::LastMinute;
 
@@ -25,10 +25,12 @@ pub const FIRST_USER_DEFINED: Tag = 5000;
 #[derive(Clone, Debug)]
 pub struct Dictionary {
     pub(super) version: String,
+    /// A number that no other dictionary of this process has, except clones.
+    pub(super) id: u32,
     /// The fields, sorted by tag. A *slot* is an index into this list.
     pub(super) fields: Vec<FieldDef>,
-    /// The slot of each low tag; `NO_SLOT` when no field has the tag.
-    pub(super) near: Vec<u16>,
+    /// For each low tag its slot, and what validation reads first.
+    pub(super) near: Vec<Near>,
     /// Tag and slot of each higher tag, sorted by tag.
     pub(super) far: Vec<(Tag, u16)>,
     /// Slots, sorted by the names of their fields.
@@ -102,15 +104,24 @@ impl Dictionary {
     /// The message with this MsgType(35).
     #[inline]
     pub fn message(&self, msg_type: &[u8]) -> Option<&MessageDef> {
+        self.message_index(msg_type).map(|at| &self.messages[at])
+    }
+
+    /// The index of a message in the list of messages.
+    #[inline]
+    pub(super) fn message_index(&self, msg_type: &[u8]) -> Option<usize> {
         if let [letter @ 0..128] = msg_type {
-            return self
-                .messages
-                .get(usize::from(self.short_types[usize::from(*letter)]));
+            let at = self.short_types[usize::from(*letter)];
+            return (at != NO_SLOT).then_some(usize::from(at));
         }
-        let found = self
-            .messages
-            .binary_search_by(|message| message.msg_type.as_bytes().cmp(msg_type));
-        found.ok().map(|at| &self.messages[at])
+        self.messages
+            .binary_search_by(|message| message.msg_type.as_bytes().cmp(msg_type))
+            .ok()
+    }
+
+    /// What validation reads first about a tag.
+    pub(super) fn near(&self, tag: Tag) -> Near {
+        self.near.get(tag as usize).copied().unwrap_or(Near::NONE)
     }
 
     /// The message with this name. The name has the spelling of the standard: `NewOrderSingle`.
@@ -154,7 +165,11 @@ impl Dictionary {
     /// The slot of a tag in the table of low tags. For other tags the result is a number that is not a slot.
     #[inline]
     pub(super) fn near_slot(&self, tag: Tag) -> usize {
-        usize::from(self.near.get(tag as usize).copied().unwrap_or(NO_SLOT))
+        usize::from(
+            self.near
+                .get(tag as usize)
+                .map_or(NO_SLOT, |near| near.slot()),
+        )
     }
 
     /// Whether a value is certainly valid for a field: the value has the field's type, and is listed if the field
@@ -169,7 +184,8 @@ impl Dictionary {
     /// The index of the field with this tag. All bit sets use the same index.
     #[inline]
     pub(super) fn slot(&self, tag: Tag) -> Option<usize> {
-        if let Some(&slot) = self.near.get(tag as usize) {
+        if let Some(near) = self.near.get(tag as usize) {
+            let slot = near.slot();
             return (slot != NO_SLOT).then_some(usize::from(slot));
         }
         self.far_slot(tag)

@@ -10,9 +10,11 @@ use crate::{MessageLimit, Tag, tag};
 mod check;
 mod conditions;
 mod pass;
+mod shapes;
 
-pub(super) use check::Check;
+pub(super) use check::{Check, Near};
 use pass::Pass;
+use shapes::{Key, Shapes};
 
 /// The checks that a session makes. A check has the name of QuickFIX's setting where QuickFIX has one. The number in
 /// parentheses is the SessionRejectReason(373) for a message that fails the check.
@@ -172,11 +174,13 @@ pub struct Scratch {
     /// Positions of the fields in the current group entries. The innermost entry is last.
     entries: Vec<u64>,
     times: LastMinute,
+    shapes: Shapes,
 }
 
 impl Scratch {
     /// Makes room for messages of this dictionary.
     fn fit(&mut self, dictionary: &Dictionary) {
+        self.shapes.fit();
         let words = dictionary.fields.len().div_ceil(64);
         if self.open.len() < words {
             self.open.resize(words, 0);
@@ -213,17 +217,10 @@ pub fn check(
     if message.fault().is_some() {
         return Err(malformed(message));
     }
-    let Some(definition) = dictionary.message(message.msg_type()) else {
+    let Some(at) = dictionary.message_index(message.msg_type()) else {
         return Err(no_such_message(message));
     };
-    scratch.fit(dictionary);
-    let Scratch {
-        open,
-        entries,
-        times,
-    } = scratch;
-    let open = &mut open[..definition.places.len()];
-    open.copy_from_slice(&definition.places);
+    let definition = &dictionary.messages[at];
     let pass = Pass {
         dictionary,
         message,
@@ -231,21 +228,53 @@ pub fn check(
         definition,
         fields: message.fields(),
     };
-    if let Err(found) = pass.fields(open, entries, times) {
-        return Err(pass.gravest(found, open));
-    }
-    let missing = definition
-        .required
-        .iter()
-        .zip(&*open)
-        .any(|(required, open)| required & open != 0);
-    if missing && rules.required_fields {
-        return Err(pass.missing(open));
+    let key = Key::new(dictionary.id, at, pass.fields.len());
+    let Scratch { shapes, times, .. } = &mut *scratch;
+    if !key.is_some_and(|key| shapes.know(key, &pass, times)) {
+        unknown_shape(&pass, key, scratch)?;
     }
     if definition.conditions.is_empty() || !rules.conditional_fields {
         return Ok(());
     }
     conditional(dictionary, definition, message)
+}
+
+/// Checks all fields of a message, whatever other messages had. If the message is plain, its shape is remembered.
+#[inline(never)]
+fn unknown_shape(
+    pass: &Pass<'_>,
+    key: Option<Key>,
+    scratch: &mut Scratch,
+) -> Result<(), ValidationFault> {
+    scratch.fit(pass.dictionary);
+    let Scratch {
+        open,
+        entries,
+        times,
+        shapes,
+    } = scratch;
+    let definition = pass.definition;
+    let open = &mut open[..definition.places.len()];
+    open.copy_from_slice(&definition.places);
+    let plain = match pass.fields(open, entries, times) {
+        Ok(plain) => plain,
+        Err(found) => return Err(pass.gravest(found, open)),
+    };
+    let missing = definition
+        .required
+        .iter()
+        .zip(&*open)
+        .any(|(required, open)| required & open != 0);
+    if missing && pass.rules.required_fields {
+        return Err(pass.missing(open));
+    }
+    if let Some(key) = key
+        && plain
+        && !missing
+    {
+        shapes.remember(key, pass);
+    }
+    Ok(())
 }
 
 /// Checks the conditional requirements of the message.

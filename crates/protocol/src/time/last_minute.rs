@@ -1,5 +1,7 @@
 //! Parses many timestamps one after the other. Nearly all of them are in the minute of the previous one.
 
+use crate::digits::{are_figures, word_at};
+
 use super::{TimeError, Timestamp, digits, fraction, split_timestamp};
 
 /// Reads timestamps, and keeps the minute of the last valid one. If a text begins with the same minute, only seconds
@@ -42,6 +44,28 @@ impl LastMinute {
     #[inline]
     pub fn accepts(&mut self, text: &[u8]) -> bool {
         self.split(text).is_ok()
+    }
+
+    /// Whether the text from `start` to `end` is a valid time in the known minute, with milliseconds. `false` says
+    /// nothing.
+    #[inline(always)]
+    pub(crate) fn has_milliseconds(&self, bytes: &[u8], start: usize, end: usize) -> bool {
+        // The last digit of the minute and everything after it.
+        const PATTERN: u64 = u64::from_le_bytes(*b"\0:00.000");
+        const SIGNS: u64 = u64::from_le_bytes(*b"\0\xff\0\0\xff\0\0\0");
+        const TENS: u64 = u64::from_le_bytes(*b"\0\0\xff\0\0\0\0\0");
+        const SIX: u64 = u64::from_le_bytes(*b"\0\0\x06\0\0\0\0\0");
+        let text = bytes.get(start..end).map(<&[u8; 21]>::try_from);
+        let Some(Ok(text)) = text else {
+            return false;
+        };
+        let word = |at| word_at(text, at).unwrap_or_default();
+        let figures = (word(13) ^ PATTERN) & !0xff;
+        word(0) == self.date
+            && word(8) & MINUTE == self.minute
+            && figures & SIGNS == 0
+            && figures & TENS < SIX
+            && are_figures(figures)
     }
 
     #[inline]
@@ -115,6 +139,10 @@ mod tests {
             let (mut parses, mut accepts) = (LastMinute::new(), LastMinute::new());
             for text in &texts {
                 let text = text.as_bytes();
+                let bytes = [b"52=".as_slice(), text, b"0"].concat();
+                if accepts.has_milliseconds(&bytes, 3, 3 + text.len()) {
+                    prop_assert!(check_timestamp(text).is_ok());
+                }
                 prop_assert_eq!(parses.parse(text), Timestamp::parse(text));
                 prop_assert_eq!(accepts.accepts(text), check_timestamp(text).is_ok());
             }
@@ -122,11 +150,13 @@ mod tests {
 
         #[test]
         fn in_a_known_minute_seconds_and_fraction_are_read(
-            text in "20260821-13:30:[0-6:][0-9:](\\.[0-9a]{0,13})?",
+            text in "20260821-13:30:[0-6:][0-9:](\\.([0-9a]{0,13}|[0-9]{3}|[0-9:;]{3}))?",
         ) {
             let mut last = LastMinute::new();
             prop_assert_eq!(last.parse(b"20260821-13:30:59.5"), Err(TimeError::Length));
             prop_assert!(last.parse(b"20260821-13:30:60").is_ok());
+            let usual = text.len() == 21 && !text[15..].starts_with('6') && check_timestamp(text.as_bytes()).is_ok();
+            prop_assert_eq!(last.has_milliseconds(text.as_bytes(), 0, text.len()), usual);
             let known = last.behind_minute(text.as_bytes());
             prop_assert_eq!(known.is_some(), check_timestamp(text.as_bytes()).is_ok());
             prop_assert_eq!(last.parse(text.as_bytes()), Timestamp::parse(text.as_bytes()));

@@ -2,4 +2,5 @@
 
 mod appl_ver_id;
 mod built_in_facts;
+mod shapes;
 mod validate;

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 use crate::dictionary::kind::{all_digits, is_decimal};
-use crate::dictionary::{DataType, FieldDef, OtherValues, set};
+use crate::dictionary::{DataType, FieldDef, NO_SLOT, OtherValues, set};
 use crate::tag;
 use crate::time::LastMinute;
 
@@ -17,6 +17,18 @@ pub enum MessagePart {
     Body,
     /// The standard trailer.
     Trailer,
+}
+
+impl MessagePart {
+    /// The part with this number.
+    #[inline(always)]
+    pub(super) fn numbered(part: u8) -> Self {
+        match part {
+            0 => Self::Header,
+            1 => Self::Body,
+            _ => Self::Trailer,
+        }
+    }
 }
 
 /// All validation data of a field.
@@ -32,6 +44,77 @@ pub(in crate::dictionary) struct Check {
     pub part: MessagePart,
     /// Whether the transport dictionary has the field.
     pub of_transport: bool,
+}
+
+/// What validation reads first about a low tag, in one word: the slot, above it the part of the message, and in the
+/// highest byte how values are checked.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::dictionary) struct Near(u32);
+
+impl Near {
+    /// A tag that no field has.
+    pub const NONE: Self = Self(NO_SLOT as u32);
+
+    const LETTERS: u32 = 1 << 24;
+    const DIGITS: u32 = 2 << 24;
+    const DECIMALS: u32 = 3 << 24;
+    const TIMES: u32 = 4 << 24;
+    const OTHERS: u32 = 5 << 24;
+
+    /// The field with this slot and this check.
+    pub fn new(slot: u16, check: &Check) -> Self {
+        let values = match check.look {
+            Look::Any => 0,
+            Look::Listed => Self::LETTERS,
+            Look::Digits | Look::Int => Self::DIGITS,
+            Look::Decimal => Self::DECIMALS,
+            Look::Timestamp => Self::TIMES,
+            Look::Kind | Look::Group => Self::OTHERS,
+        };
+        Self(u32::from(slot) | (check.part as u32) << 16 | values)
+    }
+
+    /// The slot of the field; [`NO_SLOT`] when no field has the tag.
+    #[inline(always)]
+    pub fn slot(self) -> u16 {
+        self.0 as u16
+    }
+
+    /// The number of the part of the message.
+    #[inline(always)]
+    pub fn part(self) -> u8 {
+        (self.0 >> 16) as u8
+    }
+
+    /// Whether every value except an empty one is valid.
+    #[inline(always)]
+    pub fn takes_any(self) -> bool {
+        self.0 < Self::LETTERS
+    }
+
+    /// Whether listed values are valid, among them letters. The field does not take every value.
+    #[inline(always)]
+    pub fn takes_letters(self) -> bool {
+        self.0 < Self::DIGITS
+    }
+
+    /// Whether values of digits alone are valid. The field takes no letters.
+    #[inline(always)]
+    pub fn takes_digits(self) -> bool {
+        self.0 < Self::TIMES
+    }
+
+    /// Whether decimals are valid. The field takes digits.
+    #[inline(always)]
+    pub fn takes_decimals(self) -> bool {
+        self.0 >= Self::DECIMALS
+    }
+
+    /// Whether times are valid. The field takes no digits.
+    #[inline(always)]
+    pub fn takes_times(self) -> bool {
+        self.0 < Self::OTHERS
+    }
 }
 
 /// How a value is checked quickly.
@@ -128,23 +211,21 @@ impl Check {
         self.look == Look::Listed
     }
 
-    /// Whether every value except an empty one is valid.
-    #[inline(always)]
-    pub fn takes_any(&self) -> bool {
-        self.look == Look::Any
-    }
-
     /// Whether a value is certainly valid. `false` does not mean that the value is invalid: a value that consists of
     /// several values, a value of more than eight bytes, or the count of a group must be examined further.
     #[inline(always)]
     pub fn takes(&self, text: &[u8], times: &mut LastMinute) -> bool {
         match (self.look, text) {
             (Look::Any, _) => true,
-            (Look::Listed, [letter @ 0..128]) => {
-                self.letters[usize::from(letter / 64)] >> (letter % 64) & 1 == 1
-            }
+            (Look::Listed, [letter]) => self.lists_letter(*letter),
             _ => self.takes_longer(text, times),
         }
+    }
+
+    /// Whether this character is a listed value.
+    #[inline(always)]
+    pub fn lists_letter(&self, letter: u8) -> bool {
+        letter < 128 && self.letters[usize::from(letter / 64)] >> (letter % 64) & 1 == 1
     }
 
     /// The part of [`Check::takes`] that needs more than a few instructions.

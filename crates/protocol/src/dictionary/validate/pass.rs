@@ -1,8 +1,10 @@
 //! The validation pass over the fields of a message and the entries of its groups.
 
-use super::check::{Check, MessagePart};
+use super::check::{Check, MessagePart, Near};
+use super::shapes::Known;
 use super::{RejectReason, ValidationFault, ValidationRules};
 use crate::dictionary::{Dictionary, FIRST_USER_DEFINED, GroupDef, MessageDef, has};
+use crate::digits::{is_short_decimal, is_short_number};
 use crate::message::{Field, Message};
 use crate::time::LastMinute;
 use crate::{MessageLimit, Tag, tag};
@@ -18,20 +20,23 @@ pub(super) struct Pass<'a> {
 
 impl Pass<'_> {
     /// Checks all fields against the definition. `open` has a bit for each field that the message may still have
-    /// outside groups. The bits of the fields that were found are cleared.
+    /// outside groups. The bits of the fields that were found are cleared. Returns whether all fields were certainly
+    /// valid and outside groups.
     pub fn fields(
         &self,
         open: &mut [u64],
         entries: &mut [u64],
         times: &mut LastMinute,
-    ) -> Result<(), ValidationFault> {
+    ) -> Result<bool, ValidationFault> {
         let mut part = MessagePart::Header;
         let mut at = 0;
+        let mut plain = true;
         loop {
             at = self.plain_fields(at, &mut part, open, times);
             let Some(&field) = self.fields.get(at) else {
-                return Ok(());
+                return Ok(plain);
             };
+            plain = false;
             let Some(slot) = self.place(at, &mut part, open)? else {
                 at += 1;
                 continue;
@@ -63,30 +68,72 @@ impl Pass<'_> {
         open: &mut [u64],
         times: &mut LastMinute,
     ) -> usize {
-        let fields = self.fields.get(from..).unwrap_or_default();
-        let (bytes, checks) = (self.message.bytes(), &*self.dictionary.checks);
-        let mut now = *part;
-        let plain = fields.iter().position(|field| {
-            let slot = self.dictionary.near_slot(field.tag);
-            let bit = 1 << (slot % 64);
-            if let Some(check) = checks.get(slot)
-                && let Some(open) = open.get_mut(slot / 64)
-                && *open & bit != 0
-                && check.part >= now
-                && field.start < field.end
-                && (check.takes_any()
-                    || bytes
-                        .get(field.start as usize..field.end as usize)
-                        .is_some_and(|text| check.takes(text, times)))
-            {
-                *open ^= bit;
-                now = check.part;
-                return false;
+        let mut fields = self.fields.get(from..).unwrap_or_default();
+        let near = &*self.dictionary.near;
+        let mut now = *part as u8;
+        while let [field, rest @ ..] = fields
+            && let Some(near) = near.get(field.tag as usize)
+            && let slot = usize::from(near.slot())
+            && let Some(open) = open.get_mut(slot / 64)
+            && *open >> (slot % 64) & 1 == 1
+            && near.part() >= now
+            && self.surely_takes(*near, field, times)
+        {
+            *open &= !(1 << (slot % 64));
+            now = near.part();
+            fields = rest;
+        }
+        *part = MessagePart::numbered(now);
+        self.fields.len() - fields.len()
+    }
+
+    /// Whether the message has the fields of an earlier message, and all values are certainly valid. The number of
+    /// fields is the same.
+    #[inline(never)]
+    pub fn is_like(&self, known: &[Known], times: &mut LastMinute) -> bool {
+        self.fields.iter().zip(known).all(|(field, known)| {
+            field.tag == known.tag && self.surely_takes(known.near, field, times)
+        })
+    }
+
+    /// Whether the field has a value that is certainly valid.
+    #[inline(always)]
+    fn surely_takes(&self, near: Near, field: &Field, times: &mut LastMinute) -> bool {
+        if field.start >= field.end {
+            return false;
+        }
+        if near.takes_any() {
+            return true;
+        }
+        let bytes = self.message.bytes();
+        let (start, end) = (field.start as usize, field.end as usize);
+        let slot = usize::from(near.slot());
+        let quick = if near.takes_letters() {
+            self.is_listed_letter(slot, *field)
+        } else if near.takes_digits() {
+            is_short_number(bytes, start, end)
+                || near.takes_decimals() && is_short_decimal(bytes, start, end)
+        } else {
+            near.takes_times() && times.has_milliseconds(bytes, start, end)
+        };
+        quick || self.takes(slot, *field, times)
+    }
+
+    #[inline(always)]
+    fn is_listed_letter(&self, slot: usize, field: Field) -> bool {
+        let letter = self.message.bytes().get(field.start as usize);
+        match (self.dictionary.checks.get(slot), letter) {
+            (Some(check), Some(letter)) => {
+                field.end - field.start == 1 && check.lists_letter(*letter)
             }
-            true
-        });
-        *part = now;
-        plain.map_or(self.fields.len(), |plain| from + plain)
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn takes(&self, slot: usize, field: Field, times: &mut LastMinute) -> bool {
+        let check = self.dictionary.checks.get(slot);
+        check.is_some_and(|check| check.takes(self.message.value(field), times))
     }
 
     /// Finds the place of a field and records that the field is present; see [`Pass::unusual`].
@@ -501,4 +548,62 @@ fn hold(held: &mut Option<ValidationFault>, outcome: Result<(), ValidationFault>
 /// The value of a NumInGroup field; `None` when no message can have so many entries.
 fn entry_count(text: &[u8]) -> Option<u64> {
     crate::value::uint(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::String;
+    use std::sync::LazyLock;
+    use std::vec::Vec;
+
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+    use crate::Decoder;
+    use crate::dictionary::Version;
+
+    static DICTIONARIES: LazyLock<Vec<Dictionary>> =
+        LazyLock::new(|| Version::ALL.map(Dictionary::built_in).into());
+
+    /// Values of the types that are checked quickly, right and nearly right, and others.
+    fn value() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[0-9]{0,12}",
+            "-?[0-9]{0,5}[.:]?[0-9]{0,5}",
+            "[0-9A-Za-z]{0,2}",
+            "20260821-13:3[0-1]:[0-9]{2}([.][0-9:]{3})?",
+            "2026[0-1][0-9]([0-3][0-9])?",
+            "[ -~]{0,12}",
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn the_quick_checks_take_what_the_check_takes(
+            fields in prop::collection::vec((any::<Index>(), value()), 1..40),
+            version in any::<Index>(),
+        ) {
+            let dictionary = version.get(&DICTIONARIES[..]);
+            let (mut times, mut others) = (LastMinute::new(), LastMinute::new());
+            for (field, value) in fields {
+                let slot = field.index(dictionary.fields.len());
+                let tag = dictionary.fields[slot].tag;
+                let text = std::format!("8=FIX.4.4\x01{tag}={value}\x01");
+                let mut decoder = Decoder::with_capacity(8);
+                let message = decoder.decode(text.as_bytes());
+                let pass = Pass {
+                    dictionary,
+                    message: &message,
+                    rules: &ValidationRules::default(),
+                    definition: &dictionary.messages[0],
+                    fields: message.fields(),
+                };
+                let near = dictionary.near(tag);
+                let found = pass.surely_takes(near, &pass.fields[1], &mut times);
+                let wanted = dictionary.checks[slot].takes(value.as_bytes(), &mut others);
+                prop_assert_eq!(found, wanted && !value.is_empty(), "{}={}", tag, value);
+            }
+        }
+    }
 }
