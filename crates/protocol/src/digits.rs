@@ -58,6 +58,25 @@ fn zeros(word: u64) -> u64 {
     !(((word & LOW) + LOW) | word | LOW)
 }
 
+/// The number that four to eight digits are; `None` for any other text.
+#[inline]
+pub(crate) fn four_to_eight(text: &[u8]) -> Option<u64> {
+    let first = u64::from(u32::from_le_bytes(*text.first_chunk()?));
+    let last = u64::from(u32::from_le_bytes(*text.last_chunk()?));
+    let left = 8_usize.checked_sub(text.len())?;
+    // The two halves overlap. The missing digits in front become zeros.
+    let figures = ((first | last << (32 - 8 * left)) ^ ZEROS) << (8 * left);
+    are_figures(figures).then(|| value(figures))
+}
+
+/// The number of eight figures. Neighbours are joined: eight figures to four pairs, to two, to one number.
+#[inline]
+fn value(figures: u64) -> u64 {
+    let pairs = figures.wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_ffff_0000_ffff;
+    fours.wrapping_mul(10_000 << 32 | 1) >> 32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +95,8 @@ mod tests {
                 if let (true, Some(byte)) = (spoilt, text.get_mut(at)) {
                     *byte = other;
                 }
+                let wanted = number(&text).filter(|_| (4..=8).contains(&text.len()));
+                prop_assert_eq!(four_to_eight(&text), wanted);
                 let bytes = [b"10=:/\xff\x01=".as_slice(), &text[..], b"=9"].concat();
                 let short = number(&text).is_some() && text.len() <= 8;
                 prop_assert_eq!(is_short_number(&bytes, 8, 8 + text.len()), short);

@@ -426,7 +426,7 @@ impl Session {
     /// message into `into`. Decode it and call [`Session::receive`], and repeat this until the result is false.
     pub fn take_held(&mut self, into: &mut Vec<u8>) -> bool {
         self.was_held = false;
-        if !matches!(self.phase, Phase::LoggedOn(_)) {
+        if self.held.is_empty() || !matches!(self.phase, Phase::LoggedOn(_)) {
             return false;
         }
         while let Some(mark) = self.held.take(self.next_in, into) {

@@ -69,6 +69,18 @@ pub(super) fn check_own_needs<'a>(
     message: &Message<'a>,
     marks: &Marks<'_>,
 ) -> Result<(), Objection<'a>> {
+    let all = [marks.sender, marks.target, marks.sending_time].map(Option::unwrap_or_default);
+    let there = all.iter().all(|value| !value.is_empty()) && matches!(marks.sent, Some(Ok(_)));
+    match message.msg_type() {
+        b"" | b"1" => find_own_need(message, marks),
+        _ if there => Ok(()),
+        _ => find_own_need(message, marks),
+    }
+}
+
+/// Finds the first fault of a message among the fields that the session needs.
+#[cold]
+fn find_own_need<'a>(message: &Message<'a>, marks: &Marks<'_>) -> Result<(), Objection<'a>> {
     for (tag, value) in [
         (tag::MSG_TYPE, message.get(tag::MSG_TYPE)),
         (tag::SENDER_COMP_ID, marks.sender),

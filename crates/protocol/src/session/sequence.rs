@@ -1,5 +1,6 @@
 //! Inbound sequence numbers: in sequence, above a gap, or received before.
 
+use crate::digits::four_to_eight;
 use crate::{Mono, Nanos};
 
 /// The largest MsgSeqNum(34) and NewSeqNo(36) that we accept. This leaves enough higher numbers for counting on.
@@ -7,7 +8,13 @@ pub const MAX_SEQ_NUM: u64 = 999_999_999_999_999_999;
 
 /// Reads a sequence number. It consists of digits, may have zeros in front, and is at most [`MAX_SEQ_NUM`].
 #[must_use]
+#[inline]
 pub fn parse(text: &[u8]) -> Option<u64> {
+    four_to_eight(text).or_else(|| parse_any(text))
+}
+
+/// As [`parse`], for any number of digits.
+fn parse_any(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
     }
