@@ -82,10 +82,24 @@ pub(crate) fn span_of(message: &Message<'_>, tag: Tag) -> Option<ValueSpan> {
 
 /// One field of a [`Draft`].
 #[derive(Clone, Copy, Debug)]
-struct Part {
-    tag: Tag,
-    value: ValueSpan,
+pub(crate) struct Part {
+    pub tag: Tag,
+    pub value: ValueSpan,
+    /// Index of the field's first byte, if the text has the field as `tag=value` and SOH; otherwise [`APART`].
+    pub start: u32,
 }
+
+impl Part {
+    /// A field whose tag does not precede its value in the text.
+    #[inline]
+    pub fn apart(tag: Tag, value: ValueSpan) -> Self {
+        let start = APART;
+        Self { tag, value, start }
+    }
+}
+
+/// Stands for no index: the text does not have the field as it will be written.
+pub(crate) const APART: u32 = u32::MAX;
 
 /// The type and the fields of a message, in order, for reading, changing and writing. A draft is reused for each
 /// message; its memory grows to the largest message.
@@ -140,14 +154,44 @@ impl Draft {
         let first = first.filter(|_| message.is_poss_dup());
         let time = first.or_else(|| span_of(message, tag::SENDING_TIME));
         self.sending_time = time.unwrap_or_default();
-        let carried = message
-            .fields()
-            .iter()
-            .filter(|field| !is_of_the_session(field.tag));
-        self.parts.extend(carried.map(|field| Part {
-            tag: field.tag,
-            value: (field.start, field.end),
-        }));
+        // Without a fault, each field begins after the SOH of the field before, and its tag has no leading zeros.
+        let is_sound = message.fault().is_none();
+        let mut next = 0;
+        let carried = message.fields().iter().filter_map(|field| {
+            let start = core::mem::replace(&mut next, field.end + 1);
+            (!is_of_the_session(field.tag)).then_some(Part {
+                tag: field.tag,
+                value: (field.start, field.end),
+                start: if is_sound { start } else { APART },
+            })
+        });
+        self.parts.extend(carried);
+    }
+
+    /// Copies a message, but only its type and the fields with the tags that `takes` names.
+    pub fn load_some(&mut self, message: &Message<'_>, takes: impl Fn(Tag) -> bool) {
+        self.begin(message.msg_type());
+        let is_sound = message.fault().is_none();
+        let mut next = 0;
+        for field in message.fields() {
+            let start = core::mem::replace(&mut next, field.end + 1);
+            if !takes(field.tag) {
+                continue;
+            }
+            if !is_sound {
+                self.push(field.tag, message.value(*field));
+                continue;
+            }
+            let moved = self.text.len() as u32;
+            let raw = &message.bytes()[start as usize..next as usize];
+            self.text.extend_from_slice(raw);
+            let value = (moved + field.start - start, moved + field.end - start);
+            self.parts.push(Part {
+                tag: field.tag,
+                value,
+                start: moved,
+            });
+        }
     }
 
     /// Copies another draft.
@@ -244,17 +288,28 @@ impl Draft {
         self.set_span_at(at, value);
     }
 
+    /// As [`Draft::set_at`], but a field that has this value already stays as it was received, which is written faster.
+    pub fn change_at(&mut self, at: usize, value: &[u8]) {
+        if self.value(at) != value {
+            self.set_at(at, value);
+        }
+    }
+
     /// Sets the tag of the field at an index. Does nothing after the last field.
     #[inline]
     pub fn rename(&mut self, at: usize, tag: Tag) {
         if let Some(part) = self.parts.get_mut(at) {
-            part.tag = tag;
+            *part = Part::apart(tag, part.value);
         }
     }
 
     /// Adds a field at the end.
     pub fn push(&mut self, tag: Tag, value: &[u8]) {
-        self.insert(self.parts.len(), tag, value);
+        let start = self.text.len() as u32;
+        put_field(&mut self.text, tag, value);
+        let end = self.text.len() as u32 - 1;
+        let value = (end - value.len() as u32, end);
+        self.parts.push(Part { tag, value, start });
     }
 
     /// Inserts a field before the field at an index. After the last field, appends it.
@@ -286,8 +341,8 @@ impl Draft {
 
     /// The bytes of a value, given by its range.
     #[inline]
-    pub(crate) fn bytes(&self, (start, end): ValueSpan) -> &[u8] {
-        &self.text[start as usize..end as usize]
+    pub(crate) fn bytes(&self, span: ValueSpan) -> &[u8] {
+        &self.text[range(span)]
     }
 
     /// The bytes of all values. Bytes added at the end can become the value of a field.
@@ -295,10 +350,10 @@ impl Draft {
         &mut self.text
     }
 
-    /// Appends a field whose value is already in the text.
+    /// Appends a field that is already in the text.
     #[inline]
-    pub(crate) fn push_span(&mut self, tag: Tag, value: ValueSpan) {
-        self.parts.push(Part { tag, value });
+    pub(crate) fn push_part(&mut self, part: Part) {
+        self.parts.push(part);
     }
 
     /// Exchanges the bytes of all values with another text.
@@ -330,21 +385,21 @@ impl Draft {
                 let at = self.parts.iter().position(is_body);
                 self.insert_span(at.unwrap_or(self.parts.len()), tag, value);
             }
-            None => self.push_span(tag, value),
+            None => self.push_part(Part::apart(tag, value)),
         }
     }
 
     /// As [`Draft::set_at`], for a value that is already in the text.
     pub(crate) fn set_span_at(&mut self, at: usize, value: ValueSpan) {
         if let Some(part) = self.parts.get_mut(at) {
-            part.value = value;
+            *part = Part::apart(part.tag, value);
         }
     }
 
     /// As [`Draft::insert`], for a value that is already in the text.
     pub(crate) fn insert_span(&mut self, at: usize, tag: Tag, value: ValueSpan) {
         let at = at.min(self.parts.len());
-        self.parts.insert(at, Part { tag, value });
+        self.parts.insert(at, Part::apart(tag, value));
     }
 
     /// Writes all fields.
@@ -352,25 +407,57 @@ impl Draft {
         body.encoded(self.encode());
     }
 
-    /// Encodes all fields as `tag=value`, each followed by SOH.
+    /// Encodes all fields as `tag=value`, each followed by SOH. Fields that stand in the text next to each other are
+    /// copied together; if all do, nothing is copied.
     pub fn encode(&mut self) -> &[u8] {
-        self.encoded.clear();
-        for part in &self.parts {
-            self.encoded
-                .extend_from_slice(itoa::Buffer::new().format(part.tag).as_bytes());
-            self.encoded.push(b'=');
-            self.encoded
-                .extend_from_slice(&self.text[part.value.0 as usize..part.value.1 as usize]);
-            self.encoded.push(SOH);
+        let Self {
+            parts,
+            text,
+            encoded,
+            ..
+        } = self;
+        encoded.clear();
+        let mut run = 0..0;
+        for part in parts.iter() {
+            if part.start as usize == run.end {
+                run.end = part.value.1 as usize + 1;
+                continue;
+            }
+            if !run.is_empty() {
+                encoded.extend_from_slice(&text[run]);
+            }
+            run = 0..0;
+            match part.start {
+                APART => put_field(encoded, part.tag, &text[range(part.value)]),
+                start => run = start as usize..part.value.1 as usize + 1,
+            }
         }
-        &self.encoded
+        if encoded.is_empty() {
+            return &text[run];
+        }
+        encoded.extend_from_slice(&text[run]);
+        encoded
     }
+}
+
+#[inline]
+fn range((start, end): ValueSpan) -> Range<usize> {
+    start as usize..end as usize
+}
+
+/// Appends a field as `tag=value` and SOH.
+fn put_field(to: &mut Vec<u8>, tag: Tag, value: &[u8]) {
+    to.extend_from_slice(itoa::Buffer::new().format(tag).as_bytes());
+    to.push(b'=');
+    to.extend_from_slice(value);
+    to.push(SOH);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use fixwire_protocol::{Decoder, Outbox, SessionId};
+    use proptest::prelude::*;
     use std::string::String;
 
     /// The fields of a message, as text with `|` for SOH.
@@ -444,6 +531,99 @@ mod tests {
         assert_eq!((draft.tag(7), draft.value(7)), (0, &[][..]));
         assert_eq!(draft.find_in(5..9, 58), None);
         assert_eq!(written(&mut draft), "58=t|");
+    }
+
+    #[derive(Clone, Debug)]
+    enum Edit {
+        Set(Tag, String),
+        SetAt(usize, String),
+        Rename(usize, Tag),
+        Push(Tag, String),
+        Insert(usize, Tag, String),
+        Remove(usize),
+        /// Sets a field to the bytes of another field, where they stand.
+        Share(usize, usize),
+        Copy,
+    }
+
+    fn edit() -> impl Strategy<Value = Edit> {
+        let tag = || prop_oneof![Just(11), Just(128), Just(58), 1..20_000_u32];
+        let text = || "[a-c]{1,3}";
+        let at = || 0..9_usize;
+        prop_oneof![
+            (tag(), text()).prop_map(|(tag, text)| Edit::Set(tag, text)),
+            (at(), text()).prop_map(|(at, text)| Edit::SetAt(at, text)),
+            (at(), tag()).prop_map(|(at, tag)| Edit::Rename(at, tag)),
+            (tag(), text()).prop_map(|(tag, text)| Edit::Push(tag, text)),
+            (at(), tag(), text()).prop_map(|(at, tag, text)| Edit::Insert(at, tag, text)),
+            at().prop_map(Edit::Remove),
+            (at(), at()).prop_map(|(to, from)| Edit::Share(to, from)),
+            Just(Edit::Copy),
+        ]
+    }
+
+    fn apply(edit: Edit, draft: &mut Draft) {
+        match edit {
+            Edit::Set(tag, text) => draft.set(tag, text.as_bytes()),
+            Edit::SetAt(at, text) => draft.set_at(at, text.as_bytes()),
+            Edit::Rename(at, tag) => draft.rename(at, tag),
+            Edit::Push(tag, text) => draft.push(tag, text.as_bytes()),
+            Edit::Insert(at, tag, text) => draft.insert(at, tag, text.as_bytes()),
+            Edit::Remove(at) => draft.remove(at..at + 1),
+            Edit::Share(to, from) => draft.set_span_at(to, draft.span(from)),
+            Edit::Copy => {
+                let mut copy = Draft::default();
+                copy.copy_from(draft);
+                *draft = copy;
+            }
+        }
+    }
+
+    /// The fields, encoded one by one.
+    fn one_by_one(draft: &Draft) -> Vec<u8> {
+        let mut text = Vec::new();
+        for at in 0..draft.len() {
+            put_field(&mut text, draft.tag(at), draft.value(at));
+        }
+        text
+    }
+
+    proptest! {
+        /// Fields that are copied together are the same as fields written one by one.
+        #[test]
+        fn runs_of_fields_are_their_fields(
+            fields in prop::collection::vec((1..20_000_u32, "[a-c|]{0,4}"), 0..9),
+            edits in prop::collection::vec(edit(), 0..6),
+            picks in any::<u8>(),
+            is_sound in any::<bool>(),
+        ) {
+            let mut bytes = b"8=FIX.4.4\x0135=D\x01".to_vec();
+            for (tag, value) in &fields {
+                let value = value.replace('|', "");
+                put_field(&mut bytes, *tag, value.as_bytes());
+            }
+            if !is_sound {
+                bytes.extend_from_slice(b"\x01007=x\x01=\x0158=y");
+            }
+            let mut decoder = Decoder::with_capacity(64);
+            let message = decoder.decode(&bytes);
+            let mut draft = Draft::default();
+            draft.load(&message);
+            let mut some = Draft::default();
+            let takes = |tag: Tag| picks >> (tag % 8) & 1 == 1;
+            some.load_some(&message, takes);
+            let taken = message.fields().iter().filter(|field| takes(field.tag));
+            let taken: Vec<_> = taken.map(|field| (field.tag, message.value(*field))).collect();
+            let held: Vec<_> = (0..some.len()).map(|at| (some.tag(at), some.value(at))).collect();
+            prop_assert_eq!(held, taken);
+            for mut draft in [draft, some] {
+                for edit in edits.clone() {
+                    apply(edit, &mut draft);
+                    let wanted = one_by_one(&draft);
+                    prop_assert_eq!(draft.encode(), &wanted[..]);
+                }
+            }
+        }
     }
 
     #[test]
