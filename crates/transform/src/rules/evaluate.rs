@@ -7,7 +7,7 @@ use fixwire_protocol::{Message, Tag};
 
 use super::change::Work;
 use super::compile_action::Step;
-use super::condition::{Facts, World};
+use super::condition::{Candidate, Facts, LastRead, World};
 use super::fields::{FieldRef, View};
 use super::syntax::RejectKind;
 use super::{Rule, Rules, Source};
@@ -198,11 +198,18 @@ impl Rules {
                 out(rule, RuleOutcome::Untold(failure));
             }
         };
-        for number in from.rules(message.msg_type()) {
+        let mut read = LastRead::new(message);
+        for candidate in from.rules(message.msg_type()) {
+            let number = candidate.rule as usize;
             let Some(rule) = self.rules.get(number) else {
                 continue;
             };
-            if let Some(test) = &rule.test
+            let test = rule.test.as_ref();
+            if !candidate.may_hold(test, &mut read) {
+                continue;
+            }
+            if candidate.has_rest()
+                && let Some(test) = test
                 && !test.holds(&view, None, &world)
             {
                 untold(number, out);
@@ -254,7 +261,7 @@ impl Rules {
 impl Source {
     /// The rules that may apply to a message type, in order.
     #[inline]
-    fn rules(&self, msg_type: &[u8]) -> impl Iterator<Item = usize> {
+    fn rules(&self, msg_type: &[u8]) -> impl Iterator<Item = &Candidate> {
         let typed = self
             .typed
             .binary_search_by(|(known, _)| known.as_slice().cmp(msg_type));
@@ -262,7 +269,9 @@ impl Source {
         let mut any = &self.any[..];
         core::iter::from_fn(move || {
             let next = match (typed.split_first(), any.split_first()) {
-                (Some((one, rest)), other) if other.is_none_or(|(other, _)| one < other) => {
+                (Some((one, rest)), other)
+                    if other.is_none_or(|(other, _)| one.rule < other.rule) =>
+                {
                     typed = rest;
                     one
                 }
@@ -272,7 +281,7 @@ impl Source {
                 }
                 _ => return None,
             };
-            Some(*next as usize)
+            Some(next)
         })
     }
 }

@@ -9,7 +9,7 @@ use super::compile::{Compiler, Here};
 use super::compile_action::Step;
 use super::compile_event::On;
 use super::compile_script::Scripts;
-use super::condition::Test;
+use super::condition::{Candidate, Test};
 use super::file::{Errors, File, RuleEntry, SourceText, TableEntry, read};
 use super::names::Names;
 use super::parse_action::ActionKind;
@@ -402,16 +402,19 @@ fn unreachable(file: &File, rules: &[Compiled], sessions: usize, errors: &mut Er
 fn sources(rules: &[Compiled], context: &RuleContext<'_>) -> Vec<Source> {
     let sources = context.sessions.iter().enumerate().map(|(at, session)| {
         let mut any = Vec::new();
-        let mut typed: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
+        let mut typed: BTreeMap<Vec<u8>, Vec<Candidate>> = BTreeMap::new();
         for (number, compiled) in (0..).zip(rules) {
             if !compiled.sessions[at] {
                 continue;
             }
+            let test = compiled.rule.test.as_ref();
+            let candidate = |msg_type| Candidate::new(number, test, at, msg_type);
             match &compiled.types {
-                None => any.push(number),
+                None => any.push(candidate(None)),
                 Some(types) => {
                     for one in types {
-                        typed.entry(one.clone()).or_default().push(number);
+                        let rules = typed.entry(one.clone()).or_default();
+                        rules.push(candidate(Some(one)));
                     }
                 }
             }

@@ -66,6 +66,7 @@ pub use ways::RulePath;
 
 pub use crate::failure::{MAX_ADDED, MAX_REMEMBERED};
 
+use condition::Candidate;
 #[cfg(not(feature = "scripts"))]
 use no_script::{self as compile_script, self as script};
 use rule::Rule;
@@ -103,9 +104,9 @@ struct Source {
     name: String,
     dictionary: Arc<Dictionary>,
     /// The rules that may apply to any type of message.
-    any: Vec<u32>,
+    any: Vec<Candidate>,
     /// The other rules by message type, sorted by type.
-    typed: Vec<(Vec<u8>, Vec<u32>)>,
+    typed: Vec<(Vec<u8>, Vec<Candidate>)>,
 }
 
 impl Rules {

@@ -25,7 +25,8 @@ impl Rules {
         let mut sources: Vec<Vec<usize>> = alloc::vec![Vec::new(); self.rules.len()];
         for (from, session) in self.sessions.iter().enumerate() {
             let typed = session.typed.iter().flat_map(|(_, rules)| rules);
-            let rules: BTreeSet<u32> = session.any.iter().chain(typed).copied().collect();
+            let all = session.any.iter().chain(typed);
+            let rules: BTreeSet<u32> = all.map(|candidate| candidate.rule).collect();
             for rule in rules {
                 sources[rule as usize].push(from);
             }

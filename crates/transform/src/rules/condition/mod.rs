@@ -1,5 +1,6 @@
 //! Evaluates a condition for a message.
 
+mod candidate;
 mod message;
 
 use alloc::boxed::Box;
@@ -13,6 +14,7 @@ use super::script::Script;
 use super::table::Table;
 use crate::TransformFailure;
 use crate::value_test::{Op, Pattern, ValueTest, is_found};
+pub(super) use candidate::{Candidate, LastRead};
 pub use message::MessageCondition;
 
 const NANOS_PER_DAY: i64 = 86_400 * 1_000_000_000;

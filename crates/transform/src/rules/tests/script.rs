@@ -434,6 +434,19 @@ fn a_condition_without_an_answer_does_not_hold() {
     // A condition that cannot be evaluated is false, so its negation is true.
     let not = condition("msg.Price * 2 > 1").replace("'script s'", "'not script s'");
     assert_eq!(run(&not, "35=D|58=x|").len(), 2);
+    // A script runs, and reports its failure, although a later condition is false; not after a false condition.
+    let script = condition("msg.Text");
+    let first = script.replace(
+        "'script s'",
+        "'MsgType = D and script s and Symbol = \"V\"'",
+    );
+    assert_eq!(run(&first, "35=D|55=W|58=x|"), [why]);
+    let last = script.replace(
+        "'script s'",
+        "'MsgType = D and Symbol = \"V\" and script s'",
+    );
+    assert_eq!(run(&last, "35=D|55=W|58=x|"), [""; 0]);
+    assert_eq!(run(&last, "35=D|55=V|58=x|"), [why]);
 }
 
 #[test]
