@@ -83,6 +83,8 @@ pub(super) struct Notes {
     pub(super) last_held: Option<(u32, HeldAt)>,
     /// The fields of the message in the current note.
     pub(super) draft: Draft,
+    /// For each field of the current note that was picked from a message: its index in the message.
+    pub(super) picked: Vec<usize>,
     pub(super) text: Vec<u8>,
     /// The rest of a note's text, after its head.
     pub(super) parts: Vec<u8>,
@@ -142,6 +144,7 @@ impl Notes {
             now: Timestamp(0),
             last_held: None,
             draft: Draft::with_capacity(16, 512),
+            picked: Vec::with_capacity(16),
             text: Vec::with_capacity(512),
             parts: Vec::new(),
         }
@@ -342,7 +345,7 @@ impl Notes {
         if !is_calm {
             self.may_begin(at, (place, client), draft)?;
         }
-        self.pick(draft, reads_outbound);
+        self.pick(draft);
         let by = client.0;
         self.note(
             venue,
@@ -353,8 +356,8 @@ impl Notes {
             },
             outbox,
         )?;
-        let out = self.orders.outbound(at, client, venue, draft);
-        self.pick(draft, reads_outbound);
+        let out = self.orders.outbound(at, client, venue, &mut self.draft);
+        self.put_back(draft);
         if !is_calm {
             let (has, total) = self.orders.kept(client);
             let most = self.order_shares.look(place, has, total);
@@ -450,12 +453,8 @@ impl Notes {
         outbox: &mut Outbox,
     ) -> Result<Option<ReportAddressee>, Trouble> {
         let venue = self.introduced(venue, outbox)?;
-        self.draft.begin(message.msg_type());
-        for field in message.fields() {
-            if reads_inbound(message.msg_type(), field.tag) {
-                self.draft.push(field.tag, message.value(*field));
-            }
-        }
+        self.draft
+            .load_some(message, reads_inbound(message.msg_type()));
         self.note(
             venue,
             |venue, message| OrderNote::Inbound { venue, message },
@@ -496,22 +495,35 @@ impl Notes {
         outbox: &mut Outbox,
     ) -> Result<Option<SessionId>, Trouble> {
         let venue = self.introduced(venue, outbox)?;
-        self.pick(draft, reads_outbound);
+        self.pick(draft);
         self.note(
             venue,
             |venue, message| OrderNote::Rejected { venue, message },
             outbox,
         )?;
-        Ok(self.orders.rejected(venue, draft))
+        let client = self.orders.rejected(venue, &mut self.draft);
+        self.put_back(draft);
+        Ok(client)
     }
 
-    /// Copies the fields of a message that orders read.
-    fn pick(&mut self, draft: &Draft, reads: fn(&[u8], Tag) -> bool) {
+    /// Copies the fields of a message to a venue that orders read. [`OrderTracker`] then handles the copy, as it will
+    /// when the note is replayed.
+    fn pick(&mut self, draft: &Draft) {
+        let reads = reads_outbound(draft.msg_type());
         self.draft.begin(draft.msg_type());
+        self.picked.clear();
         for at in 0..draft.len() {
-            if reads(draft.msg_type(), draft.tag(at)) {
+            if reads(draft.tag(at)) {
                 self.draft.push(draft.tag(at), draft.value(at));
+                self.picked.push(at);
             }
+        }
+    }
+
+    /// Writes the copied fields back into the message from which they were picked, if they have changed.
+    fn put_back(&self, draft: &mut Draft) {
+        for (from, to) in self.picked.iter().enumerate() {
+            draft.change_at(*to, self.draft.value(from));
         }
     }
 
@@ -523,7 +535,7 @@ impl Notes {
         outbox: &mut Outbox,
     ) -> Result<(), Trouble> {
         self.parts.clear();
-        put_draft(&mut self.parts, &self.draft);
+        put_draft(&mut self.parts, &mut self.draft);
         self.text.clear();
         GatewayNote::Order(note(venue.0, Bytes(&self.parts))).put(&mut self.text);
         self.write(outbox)

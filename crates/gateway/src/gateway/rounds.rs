@@ -15,7 +15,7 @@ use fixwire_protocol::{Message, SOH, SessionId, Tag, tag};
 use siphasher::sip::SipHasher13;
 
 use crate::Draft;
-use crate::orders::known::is_id;
+use crate::orders::table::is_id;
 
 /// Number of times that a message may come back from a session and be sent to it again.
 pub(super) const MAX_ROUNDS: u16 = 8;

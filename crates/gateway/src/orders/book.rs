@@ -26,6 +26,7 @@ use siphasher::sip::SipHasher13;
 use super::held_at::HeldAt;
 use super::table::IdKind;
 use index::Places;
+pub(super) use index::{HashedId, IdHash};
 pub(super) use restore::{ANSWERED, SavedName};
 
 /// Means: no place.
@@ -360,8 +361,8 @@ impl Book {
         &mut self,
         now: Timestamp,
         new: New,
-        client_id: &[u8],
-        venue_id: &[u8],
+        client_id: HashedId<'_>,
+        venue_id: HashedId<'_>,
     ) -> Option<u32> {
         if self.free.is_empty() {
             self.forget_oldest();

@@ -5,7 +5,7 @@ use fixwire_protocol::{SessionId, Timestamp, tag};
 use super::OrderTracker;
 use super::book::{Book, By, Link, Purpose, State};
 use super::lifecycle::{Said, has_ended, said};
-use super::table::{self, IdKind, IdRole, InboundId, Stranger};
+use super::table::{self, IdKind, IdRole, InboundId, Stranger, is_id};
 use crate::Draft;
 
 /// Maximum number of replaced ids of one order.
@@ -82,12 +82,6 @@ impl OrderTracker {
         if is_earlier {
             return Some(heard);
         }
-        let named = |tag| {
-            let id = draft.get(tag)?;
-            let name = self.book.at_venue(venue, IdKind::Order, id)?;
-            (self.book.name(name).client == heard.client).then_some(name)
-        };
-        let (order, before) = (named(tag::CL_ORD_ID), named(tag::ORIG_CL_ORD_ID));
         if self.book.name(about).state.is_open() {
             self.book.touch(about, now);
         }
@@ -95,7 +89,15 @@ impl OrderTracker {
         match draft.msg_type() {
             b"8" if let Some(reached) = reached => self.reach(now, about, reached, draft),
             b"8" if self.book.name(about).kind == IdKind::Order => self.execution(about, draft),
-            b"9" => self.cancel_reject(order, before, draft),
+            b"9" => {
+                let named = |tag| {
+                    let id = draft.get(tag)?;
+                    let name = self.book.at_venue(venue, IdKind::Order, id)?;
+                    (self.book.name(name).client == heard.client).then_some(name)
+                };
+                let (order, before) = (named(tag::CL_ORD_ID), named(tag::ORIG_CL_ORD_ID));
+                self.cancel_reject(order, before, draft);
+            }
             // MarketDataRequestReject(Y): the request opened no subscription.
             b"Y" => self.book.close(about, State::Ended),
             _ => {}
@@ -244,13 +246,25 @@ impl OrderTracker {
         let before = self.book.follow(of.before);
         let mut at = 0;
         while at < draft.len() {
-            let answer = answers.iter().find(|answer| answer.tag == draft.tag(at));
+            let tag = draft.tag(at);
+            let answer = answers
+                .iter()
+                .filter(|_| is_id(tag))
+                .find(|answer| answer.tag == tag);
             let Some((answer, kind)) = answer.and_then(|answer| Some((answer, answer.kind?)))
             else {
                 at += 1;
                 continue;
             };
-            let name = self.book.at_venue(venue, kind, draft.value(at));
+            // Most often the id is that of the order itself, which then need not be searched for.
+            let is_own = of.kind == kind
+                && self.book.is_indexed(about, By::Venue)
+                && self.book.id(about, By::Venue) == draft.value(at);
+            let name = if is_own {
+                Some(about)
+            } else {
+                self.book.at_venue(venue, kind, draft.value(at))
+            };
             let own = name.filter(|name| self.book.name(*name).client == client);
             // The replaced name's id may have been used again since, by a name that is forgotten now.
             let replaced = before.filter(|before| {
@@ -263,7 +277,7 @@ impl OrderTracker {
                 _ => None,
             });
             match stands {
-                Some(name) => draft.set_at(at, self.book.id(name, By::Client)),
+                Some(name) => draft.change_at(at, self.book.id(name, By::Client)),
                 None if answer.stranger == Stranger::NoneText => draft.set_at(at, b"NONE"),
                 None => {
                     draft.remove(at..at + 1);

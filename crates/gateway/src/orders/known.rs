@@ -3,7 +3,7 @@
 use fixwire_protocol::{Message, SessionId, Tag, Timestamp, tag};
 
 use super::book::By;
-use super::table::{self, IdKind, IdRole};
+use super::table::{self, IdKind, IdRole, TagBits, has};
 use super::{OrderTracker, OrdersConfig, Rewriting};
 use crate::Draft;
 
@@ -37,38 +37,18 @@ pub fn names_orders(msg_type: &[u8]) -> bool {
     table::naming(msg_type).is_some()
 }
 
-/// Whether this field has an id that a gateway may rewrite.
-#[inline]
-#[must_use]
-pub fn is_id(tag: Tag) -> bool {
-    let word = IDS.get(tag as usize / 64);
-    word.is_some_and(|word| word >> (tag % 64) & 1 == 1)
-}
-
-/// The tags in all rows of the tables, one bit each. Looked up for every field of every message.
-static IDS: [u64; 40] = {
-    let mut bits = [0; 40];
-    let mut row = 0;
-    while row < table::ASKS.len() {
-        let asks = table::ASKS[row].1;
-        let mut at = 0;
-        while at < asks.len() {
-            let tag = asks[at].tag;
-            bits[tag as usize / 64] |= 1 << (tag % 64);
-            at += 1;
-        }
-        row += 1;
+/// The fields that [`OrderTracker`] reads in any message.
+static READ: TagBits = {
+    let mut bits = table::IDS;
+    let mut at = 0;
+    while at < ASKED_WITH.len() {
+        bits[ASKED_WITH[at] as usize / 64] |= 1 << (ASKED_WITH[at] % 64);
+        at += 1;
     }
-    row = 0;
-    while row < table::ANSWERS.len() {
-        let answers = table::ANSWERS[row].1;
-        let mut at = 0;
-        while at < answers.len() {
-            let tag = answers[at].tag;
-            bits[tag as usize / 64] |= 1 << (tag % 64);
-            at += 1;
-        }
-        row += 1;
+    at = 0;
+    while at < ANSWERED_WITH.len() {
+        bits[ANSWERED_WITH[at] as usize / 64] |= 1 << (ANSWERED_WITH[at] % 64);
+        at += 1;
     }
     bits
 };
@@ -86,17 +66,23 @@ pub fn reaches_all(msg_type: &[u8]) -> bool {
     table::MASS_REQUESTS.contains(&msg_type)
 }
 
-/// Whether [`OrderTracker::outbound`] and [`OrderTracker::refused`] read this field of a message of this type.
-#[must_use]
-pub fn reads_outbound(msg_type: &[u8], tag: Tag) -> bool {
-    ASKED_WITH.contains(&tag) || table::asks(msg_type).iter().any(|ask| ask.tag == tag)
+/// Tells which fields [`OrderTracker::outbound`] and [`OrderTracker::refused`] read in a message of this type.
+pub fn reads_outbound(msg_type: &[u8]) -> impl Fn(Tag) -> bool + use<> {
+    let asks = table::asks(msg_type);
+    move |tag| {
+        let is_one = || ASKED_WITH.contains(&tag) || asks.iter().any(|ask| ask.tag == tag);
+        has(&READ, tag) && is_one()
+    }
 }
 
-/// Whether [`OrderTracker::heard`] reads this field of a message of this type.
-#[must_use]
-pub fn reads_inbound(msg_type: &[u8], tag: Tag) -> bool {
+/// Tells which fields [`OrderTracker::heard`] reads in a message of this type.
+pub fn reads_inbound(msg_type: &[u8]) -> impl Fn(Tag) -> bool + use<> {
     let answers = table::answers(msg_type);
-    ANSWERED_WITH.contains(&tag) || answers.iter().any(|answer| answer.tag == tag)
+    move |tag| {
+        let is_one =
+            || ANSWERED_WITH.contains(&tag) || answers.iter().any(|answer| answer.tag == tag);
+        has(&READ, tag) && is_one()
+    }
 }
 
 /// The field that identifies a message of this type, and that a BusinessMessageReject repeats in
@@ -164,6 +150,14 @@ impl OrderTracker {
     #[must_use]
     pub fn came_back(&self, session: SessionId, message: &Message<'_>) -> bool {
         let asks = table::asks(message.msg_type());
+        // Most clients are never venues.
+        if self
+            .venues
+            .binary_search_by_key(&session, |venue| venue.id)
+            .is_err()
+        {
+            return false;
+        }
         let only_names = asks.iter().all(|ask| ask.role == IdRole::Names);
         asks.iter()
             .filter(|ask| only_names || ask.role != IdRole::Names)
@@ -233,24 +227,5 @@ impl OrderTracker {
             let name = self.book.of_client(client, venue.id, IdKind::Order, id);
             name.is_some_and(|name| self.book.name(name).state.is_open())
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_the_fields_of_the_tables() {
-        let asks = table::ASKS.iter().flat_map(|(_, asks)| asks.iter());
-        let answers = table::ANSWERS
-            .iter()
-            .flat_map(|(_, answers)| answers.iter());
-        let asked: alloc::vec::Vec<Tag> = asks.map(|ask| ask.tag).collect();
-        let answered: alloc::vec::Vec<Tag> = answers.map(|answer| answer.tag).collect();
-        for tag in (0..10_000).chain([Tag::MAX]) {
-            let is_in_a_row = asked.contains(&tag) || answered.contains(&tag);
-            assert_eq!(is_id(tag), is_in_a_row, "{tag}");
-        }
     }
 }

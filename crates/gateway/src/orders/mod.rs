@@ -30,7 +30,7 @@ use core::fmt;
 
 use fixwire_protocol::{Nanos, SessionId, Tag};
 
-use book::Book;
+use book::{Book, IdHash};
 pub use checkpoint::CheckpointError;
 pub(crate) use held_at::HeldAt;
 pub use inbound::ReportAddressee;
@@ -174,6 +174,8 @@ pub struct OrderTracker {
     book: Book,
     /// Venues, sorted by session id.
     venues: Vec<Venue>,
+    /// For each field of the message being handled, the hash of its value. Not part of the state.
+    hashes: Vec<IdHash>,
     refused: u64,
     rewritten: u64,
     unsolicited: u64,
@@ -195,6 +197,7 @@ impl OrderTracker {
         Ok(Self {
             book: Book::new(config.max_orders, config.max_id, config.hash_key),
             venues: Vec::with_capacity(config.max_sessions as usize),
+            hashes: Vec::with_capacity(16),
             config,
             refused: 0,
             rewritten: 0,

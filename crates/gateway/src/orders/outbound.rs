@@ -2,7 +2,7 @@
 
 use fixwire_protocol::{SessionId, Tag, Timestamp, tag};
 
-use super::book::{By, Link, New, Purpose, State};
+use super::book::{By, HashedId, IdHash, Link, New, Purpose, State};
 use super::table::{self, IdKind, IdRole, OutboundId};
 use super::{OrderTracker, OrdersError, Out, Rewriting};
 use crate::Draft;
@@ -81,6 +81,12 @@ impl OrderTracker {
             subscribes: subscription == Some(b"1"),
             unsubscribes: subscription == Some(b"2"),
         };
+        self.hashes.clear();
+        let hashes = (0..draft.len()).map(|place| match find(asks, draft.tag(place)) {
+            Some(_) => self.book.hashed(draft.value(place)).hash,
+            None => IdHash::default(),
+        });
+        self.hashes.extend(hashes);
         let out = self.look(way, asks, draft)?;
         if out == Out::Duplicate {
             return Ok(out);
@@ -96,14 +102,15 @@ impl OrderTracker {
             if draft.value(place).is_empty() || (is_order && way.begins(ask)) {
                 continue;
             }
-            let name = self.name(way, ask, draft.value(place), Link::default(), within)?;
+            let id = self.hashed(draft, place);
+            let name = self.name(way, ask, id, Link::default(), within)?;
             if !is_order && ask.role != IdRole::Asks && within.number == 0 {
                 within = self.book.link(name);
             }
             if way.unsubscribes && ask.role == IdRole::Asks {
                 self.book.close(name, State::Ended);
             }
-            draft.set_at(place, self.book.id(name, By::Venue));
+            draft.change_at(place, self.book.id(name, By::Venue));
         }
         for place in 0..draft.len() {
             let Some(ask) = find(asks, draft.tag(place)) else {
@@ -116,10 +123,18 @@ impl OrderTracker {
             let before = beside(draft, place)
                 .and_then(|id| self.book.at_venue(venue, IdKind::Order, id))
                 .map_or(Link::default(), |name| self.book.link(name));
-            let name = self.name(way, ask, draft.value(place), before, within)?;
-            draft.set_at(place, self.book.id(name, By::Venue));
+            let name = self.name(way, ask, self.hashed(draft, place), before, within)?;
+            draft.change_at(place, self.book.id(name, By::Venue));
         }
         Ok(out)
+    }
+
+    /// The id at a place of the message, with its hash.
+    fn hashed<'d>(&self, draft: &'d Draft, place: usize) -> HashedId<'d> {
+        HashedId {
+            id: draft.value(place),
+            hash: self.hashes[place],
+        }
     }
 
     /// Classifies the message and makes room for the names that it begins; changes nothing else.
@@ -136,7 +151,9 @@ impl OrderTracker {
             }
             let new = way.begins(ask);
             begins += usize::from(new);
-            match self.book.of_client(way.client, way.venue, ask.kind, id) {
+            let id = self.hashed(draft, place);
+            let (client, venue) = (way.client, way.venue);
+            match self.book.of_client_hashed(client, venue, ask.kind, id) {
                 Some(name) => {
                     let open = self.book.name(name).state.is_open();
                     duplicate |= new && open && !way.again;
@@ -176,12 +193,13 @@ impl OrderTracker {
         &mut self,
         way: Way,
         ask: OutboundId,
-        id: &[u8],
+        id: HashedId<'_>,
         before: Link,
         within: Link,
     ) -> Result<u32, OrdersError> {
         let begins = way.begins(ask);
-        let known = self.book.of_client(way.client, way.venue, ask.kind, id);
+        let (client, venue) = (way.client, way.venue);
+        let known = self.book.of_client_hashed(client, venue, ask.kind, id);
         if let Some(name) = known {
             // If the message has this id twice, the first occurrence has already opened the name.
             if !begins || way.again || self.book.name(name).state.is_open() {
@@ -197,20 +215,20 @@ impl OrderTracker {
             IdRole::Orders | IdRole::Names => (Purpose::Order, State::Ended),
         };
         let new = New {
-            client: way.client,
-            venue: way.venue,
+            client,
+            venue,
             kind: ask.kind,
             purpose,
             state,
             before,
             within,
         };
-        let other = self.book.at_venue(way.venue, ask.kind, id);
-        let mut rewrite = way.ids.must(id);
+        let other = self.book.at_venue_hashed(venue, ask.kind, id);
+        let mut rewrite = way.ids.must(id.id);
         rewrite |= other.is_some_and(|name| Some(name) != known);
         if let Some(name) = known {
             // From now on, an id that is used again refers to the new order.
-            let same_there = !rewrite && self.book.id(name, By::Venue) == id;
+            let same_there = !rewrite && self.book.id(name, By::Venue) == id.id;
             // A name with an OrderID(37) stays: the OrderID tells later reports about the earlier order, such as busts,
             // from reports about the new order.
             let may_go =
@@ -229,7 +247,8 @@ impl OrderTracker {
             let (text, len) = way.ids.write(self.venues[way.at].next);
             self.venues[way.at].next += 1;
             self.rewritten += 1;
-            self.book.make(way.now, new, id, &text[..len])
+            let venue_id = self.book.hashed(&text[..len]);
+            self.book.make(way.now, new, id, venue_id)
         } else {
             self.book.make(way.now, new, id, id)
         };

@@ -398,22 +398,97 @@ pub static ANSWERS: [(&[u8], &[InboundId]); 25] = [
     ),
 ];
 
+/// Whether this field has an id that a gateway may rewrite.
+#[inline]
+#[must_use]
+pub fn is_id(tag: Tag) -> bool {
+    has(&IDS, tag)
+}
+
+/// A set of tags, one bit each.
+pub(super) type TagBits = [u64; 40];
+
+/// Whether a set has a tag.
+#[inline]
+pub(super) fn has(bits: &TagBits, tag: Tag) -> bool {
+    let word = bits.get(tag as usize / 64);
+    word.is_some_and(|word| word >> (tag % 64) & 1 == 1)
+}
+
+/// The tags in all rows of the tables, one bit each. Looked up for every field of every message.
+pub(super) const IDS: TagBits = {
+    let mut bits = [0; 40];
+    let mut row = 0;
+    while row < ASKS.len() {
+        let asks = ASKS[row].1;
+        let mut at = 0;
+        while at < asks.len() {
+            let tag = asks[at].tag;
+            bits[tag as usize / 64] |= 1 << (tag % 64);
+            at += 1;
+        }
+        row += 1;
+    }
+    row = 0;
+    while row < ANSWERS.len() {
+        let answers = ANSWERS[row].1;
+        let mut at = 0;
+        while at < answers.len() {
+            let tag = answers[at].tag;
+            bits[tag as usize / 64] |= 1 << (tag % 64);
+            at += 1;
+        }
+        row += 1;
+    }
+    bits
+};
+
+/// For each one-character MsgType(35), its row in a table, counted from 1; 0 for none. Each message is looked up in all
+/// tables, and most types have one character.
+type Rows = [u8; 128];
+
+static ASKED: Rows = rows(&ASKS);
+static NAMED: Rows = rows(&NAMINGS);
+static ANSWERED: Rows = rows(&ANSWERS);
+
+const fn rows<T>(table: &[(&[u8], T)]) -> Rows {
+    let mut rows = [0; 128];
+    let mut at = 0;
+    while at < table.len() {
+        if let [letter] = table[at].0 {
+            rows[*letter as usize] = at as u8 + 1;
+        }
+        at += 1;
+    }
+    rows
+}
+
+/// The row of a MsgType(35) in a table.
+#[inline]
+fn row<'t, T>(rows: &Rows, table: &'t [(&[u8], T)], msg_type: &[u8]) -> Option<&'t T> {
+    let (_, row) = match msg_type {
+        [letter] => {
+            let row = rows.get(usize::from(*letter))?;
+            table.get(usize::from(*row).checked_sub(1)?)
+        }
+        _ => table.iter().find(|(known, _)| *known == msg_type),
+    }?;
+    Some(row)
+}
+
 /// The ids in a message to a venue; none for a type that is not in [`ASKS`].
 pub(super) fn asks(msg_type: &[u8]) -> &'static [OutboundId] {
-    let row = ASKS.iter().find(|(asked, _)| *asked == msg_type);
-    row.map_or(&[], |(_, ids)| ids)
+    row(&ASKED, &ASKS, msg_type).map_or(&[], |ids| ids)
 }
 
 /// How a message to a venue refers to an order by the venue's ids; `None` for a type that does not.
 pub(super) fn naming(msg_type: &[u8]) -> Option<&'static Naming> {
-    let row = NAMINGS.iter().find(|(named, _)| *named == msg_type);
-    row.map(|(_, naming)| naming)
+    row(&NAMED, &NAMINGS, msg_type)
 }
 
 /// The ids in a message from a venue; none for a type that is not in [`ANSWERS`].
 pub(super) fn answers(msg_type: &[u8]) -> &'static [InboundId] {
-    let row = ANSWERS.iter().find(|(answered, _)| *answered == msg_type);
-    row.map_or(&[], |(_, ids)| ids)
+    row(&ANSWERED, &ANSWERS, msg_type).map_or(&[], |ids| ids)
 }
 
 #[cfg(test)]
@@ -438,6 +513,36 @@ mod tests {
                 };
                 assert!(ANSWERS.iter().any(answered), "{msg_type:?} {id:?}");
             }
+        }
+    }
+
+    #[test]
+    fn ids_are_the_fields_of_the_tables() {
+        let asks = ASKS.iter().flat_map(|(_, asks)| asks.iter());
+        let answers = ANSWERS.iter().flat_map(|(_, answers)| answers.iter());
+        let asked: alloc::vec::Vec<Tag> = asks.map(|ask| ask.tag).collect();
+        let answered: alloc::vec::Vec<Tag> = answers.map(|answer| answer.tag).collect();
+        for tag in (0..10_000).chain([Tag::MAX]) {
+            let is_in_a_row = asked.contains(&tag) || answered.contains(&tag);
+            assert_eq!(is_id(tag), is_in_a_row, "{tag}");
+        }
+    }
+
+    #[test]
+    fn each_row_is_found_by_its_type() {
+        let found = |row: Option<&&[OutboundId]>| row.map(|ids| ids.as_ptr());
+        for (msg_type, ids) in &ASKS {
+            assert_eq!(found(row(&ASKED, &ASKS, msg_type)), Some(ids.as_ptr()));
+        }
+        for (msg_type, ids) in &ANSWERS {
+            assert_eq!(answers(msg_type).as_ptr(), ids.as_ptr(), "{msg_type:?}");
+        }
+        for (msg_type, known) in &NAMINGS {
+            assert!(core::ptr::eq(naming(msg_type).unwrap(), known));
+        }
+        for msg_type in [&b""[..], b"A", b"\xC4", b"DD", b"ABC"] {
+            assert!(asks(msg_type).is_empty() && answers(msg_type).is_empty());
+            assert!(naming(msg_type).is_none());
         }
     }
 

@@ -70,7 +70,7 @@ impl Notes {
         let target = self.introduced(holding.target, outbox)?;
         self.parts.clear();
         if holding.is_known {
-            put_draft(&mut self.parts, &self.draft);
+            put_draft(&mut self.parts, &mut self.draft);
         }
         let known = self.parts.len();
         let (message, dictionary) = (holding.message, holding.dictionary);

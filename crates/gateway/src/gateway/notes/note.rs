@@ -100,15 +100,10 @@ pub struct HeldMessage<'a> {
 record! { HeldMessage<'a> { source, target, passage, is_answered, known, came, msg_type, fields } }
 
 /// Writes the MsgType and the fields of a draft.
-pub(super) fn put_draft(text: &mut Vec<u8>, draft: &Draft) {
+pub(super) fn put_draft(text: &mut Vec<u8>, draft: &mut Draft) {
     text.extend_from_slice(draft.msg_type());
     text.push(SOH);
-    for at in 0..draft.len() {
-        text.extend_from_slice(itoa::Buffer::new().format(draft.tag(at)).as_bytes());
-        text.push(b'=');
-        text.extend_from_slice(draft.value(at));
-        text.push(SOH);
-    }
+    text.extend_from_slice(draft.encode());
 }
 
 /// Reads what [`put_draft`] wrote; `None` for other bytes.

@@ -58,6 +58,7 @@ fn add_notes(lines: &mut StateLines, notes: &Notes) {
         draft: _,
         text: _,
         parts: _,
+        picked: _,
     } = notes;
     let session = |number: SessionId| match notes.name(number) {
         Some(name) => name.to_string(),

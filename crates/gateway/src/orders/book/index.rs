@@ -4,7 +4,6 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::hash::Hasher;
 
 use fixwire_protocol::SessionId;
 
@@ -103,6 +102,17 @@ struct Key<'a> {
     id: &'a [u8],
 }
 
+/// The keyed hash of an id alone, from which the hash of each key with this id is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::orders) struct IdHash(u64);
+
+/// An id whose hash is known. A message's id is looked up in several tables, and hashed once.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::orders) struct HashedId<'a> {
+    pub(in crate::orders) id: &'a [u8],
+    pub(in crate::orders) hash: IdHash,
+}
+
 impl<'a> Key<'a> {
     fn new(by: By, client: SessionId, venue: SessionId, kind: IdKind, id: &'a [u8]) -> Self {
         let client = match by {
@@ -117,6 +127,13 @@ impl<'a> Key<'a> {
             id,
         }
     }
+
+    /// The hash of the key. The hash of the id is secret, so what is mixed into it need not be.
+    fn hash(&self, id: IdHash) -> u32 {
+        let whose = u64::from(self.client.0) << 32 | u64::from(self.venue.0);
+        let whose = whose ^ (self.kind as u64) << 56;
+        ((id.0 ^ whose).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+    }
 }
 
 impl Book {
@@ -126,16 +143,14 @@ impl Book {
         &self.text[start..start + usize::from(self.name(place).lens[by as usize])]
     }
 
-    fn hash(&self, key: Key<'_>) -> u32 {
-        let whose = u64::from(key.client.0) << 32 | u64::from(key.venue.0);
-        let mut hasher = self.hasher;
-        hasher.write_u64(whose ^ (key.kind as u64) << 56);
-        hasher.write(key.id);
-        hasher.finish() as u32
+    /// An id with its hash.
+    pub(in crate::orders) fn hashed<'a>(&self, id: &'a [u8]) -> HashedId<'a> {
+        let hash = IdHash(self.hasher.hash(id));
+        HashedId { id, hash }
     }
 
-    fn find(&self, key: Key<'_>) -> Option<u32> {
-        self.find_by(self.hash(key), key)
+    fn find(&self, key: Key<'_>, hash: IdHash) -> Option<u32> {
+        self.find_by(key.hash(hash), key)
     }
 
     fn find_by(&self, hash: u32, key: Key<'_>) -> Option<u32> {
@@ -157,7 +172,18 @@ impl Book {
         kind: IdKind,
         id: &[u8],
     ) -> Option<u32> {
-        self.find(Key::new(By::Client, client, venue, kind, id))
+        self.of_client_hashed(client, venue, kind, self.hashed(id))
+    }
+
+    /// As [`of_client`](Self::of_client), for an id whose hash is known.
+    pub(in crate::orders) fn of_client_hashed(
+        &self,
+        client: SessionId,
+        venue: SessionId,
+        kind: IdKind,
+        HashedId { id, hash }: HashedId<'_>,
+    ) -> Option<u32> {
+        self.find(Key::new(By::Client, client, venue, kind, id), hash)
     }
 
     /// The name that a venue knows under this id.
@@ -167,12 +193,23 @@ impl Book {
         kind: IdKind,
         id: &[u8],
     ) -> Option<u32> {
-        self.find(Key::new(By::Venue, venue, venue, kind, id))
+        self.at_venue_hashed(venue, kind, self.hashed(id))
+    }
+
+    /// As [`at_venue`](Self::at_venue), for an id whose hash is known.
+    pub(in crate::orders) fn at_venue_hashed(
+        &self,
+        venue: SessionId,
+        kind: IdKind,
+        HashedId { id, hash }: HashedId<'_>,
+    ) -> Option<u32> {
+        self.find(Key::new(By::Venue, venue, venue, kind, id), hash)
     }
 
     /// The name for which a report last gave this OrderID(37).
     pub(in crate::orders) fn of_order_id(&self, venue: SessionId, id: &[u8]) -> Option<u32> {
-        self.find(Key::new(By::OrderId, venue, venue, IdKind::Order, id))
+        let HashedId { id, hash } = self.hashed(id);
+        self.find(Key::new(By::OrderId, venue, venue, IdKind::Order, id), hash)
     }
 
     pub(super) fn keep(&mut self, place: u32, by: By, id: &[u8]) {
@@ -182,14 +219,14 @@ impl Book {
     }
 
     /// Adds a name to the index under an id, which no other name may have.
-    pub(super) fn index(&mut self, place: u32, by: By, id: &[u8]) {
-        self.index_by(self.hash(self.key(place, by, id)), place, by, id);
+    pub(super) fn index(&mut self, place: u32, by: By, HashedId { id, hash }: HashedId<'_>) {
+        self.index_by(self.key(place, by, id).hash(hash), place, by, id);
     }
 
     /// Adds a name to the index under an id; `false` if another name has the id.
     pub(super) fn index_new(&mut self, place: u32, by: By, id: &[u8]) -> bool {
         let key = self.key(place, by, id);
-        let hash = self.hash(key);
+        let hash = key.hash(self.hashed(id).hash);
         let is_new = self.find_by(hash, key).is_none();
         if is_new {
             self.index_by(hash, place, by, id);
@@ -259,7 +296,7 @@ impl Book {
             self.unindex(other, By::OrderId);
         }
         self.unindex(place, By::OrderId);
-        self.index(place, By::OrderId, order_id);
+        self.index(place, By::OrderId, self.hashed(order_id));
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) fn add_orders(
         config,
         book,
         venues,
+        // Follows from the message being handled.
+        hashes: _,
         refused,
         rewritten,
         unsolicited,
