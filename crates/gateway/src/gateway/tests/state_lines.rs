@@ -5,6 +5,8 @@
 //! Each struct is taken apart field by field, so that a new field does not compile before it has a line, or is left out
 //! here with its reason. The orders are in `orders/tests/state_lines.rs`.
 
+use std::collections::BTreeSet;
+
 use fixwire_harness::worlds::{StateLines, shown};
 
 use super::super::notes::{ANSWERED, HeldMessage, Known, Notes, UNANSWERED, came_at, held, target};
@@ -298,17 +300,22 @@ fn add_core(
         hasher: _,
         ids_pass: _,
     } = rounds;
+    let mut known = BTreeSet::new();
     for sent in slots.iter().flatten() {
         let Sent {
             session,
-            print,
+            // A hash, whose function is no behaviour.
+            print: _,
             rounds,
             rule: by,
         } = sent;
         let by = by.map_or("an answer".to_string(), rule);
         let session = name(session.0 as usize);
+        known.insert((session, by, *rounds));
+    }
+    for (session, by, rounds) in known {
         lines.add(
-            format_args!("sent to {session} {print:016x}"),
+            format_args!("sent to {session}"),
             format_args!("by {by}, came back {rounds} times"),
         );
     }
