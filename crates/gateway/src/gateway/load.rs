@@ -72,7 +72,7 @@ pub(super) fn load(
             refused: RefusedMessage::default(),
             raised: Raised::default(),
             recalled: Vec::new(),
-            rounds: Rounds::new(context.hash_key, ids_pass),
+            rounds: Rounds::new(context.hash_key, ids_pass, context.sessions.len()),
             held_due: Mono(0),
             listener,
         },

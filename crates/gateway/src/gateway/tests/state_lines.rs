@@ -297,8 +297,10 @@ fn add_core(
     let Rounds {
         slots,
         // Settings.
-        hasher: _,
+        key: _,
         ids_pass: _,
+        // Follows from the messages sent so far.
+        types: _,
     } = rounds;
     let mut known = BTreeSet::new();
     for sent in slots.iter().flatten() {

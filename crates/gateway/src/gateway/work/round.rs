@@ -3,7 +3,7 @@
 use fixwire_protocol::SessionId;
 
 use super::super::Trouble;
-use super::super::rounds::MAX_ROUNDS;
+use super::super::rounds::{MAX_ROUNDS, Sent};
 use super::Work;
 use crate::Draft;
 
@@ -14,6 +14,9 @@ impl Work<'_> {
     pub(super) fn look_for_rounds(&mut self) -> Result<(), Trouble> {
         let rounds = &self.core.rounds;
         let from = SessionId(self.source as u32);
+        if !rounds.may_have(from, self.message.msg_type()) {
+            return Ok(());
+        }
         let Some(sent) = rounds.find(from, rounds.of_message(self.message)) else {
             return Ok(());
         };
@@ -33,10 +36,14 @@ impl Work<'_> {
     /// Records a message sent to a session that may send it back.
     #[cold]
     pub(super) fn note_round(&mut self, to: usize, draft: &Draft) {
-        let to = SessionId(to as u32);
         let rounds = &mut self.core.rounds;
-        let print = rounds.of_draft(draft);
-        rounds.note(to, print, self.rounds + 1, self.rule);
+        let sent = Sent {
+            session: SessionId(to as u32),
+            print: rounds.of_draft(draft),
+            rounds: self.rounds + 1,
+            rule: self.rule,
+        };
+        rounds.note(draft.msg_type(), sent);
     }
 
     /// Records the last written message as an answer to the source.
@@ -46,7 +53,13 @@ impl Work<'_> {
             return;
         };
         let rounds = &mut self.core.rounds;
-        let print = rounds.of_body(self.outbox.msg_type(last), self.outbox.body(last));
-        rounds.note(SessionId(self.source as u32), print, 0, None);
+        let msg_type = self.outbox.msg_type(last);
+        let sent = Sent {
+            session: SessionId(self.source as u32),
+            print: rounds.of_body(msg_type, self.outbox.body(last)),
+            rounds: 0,
+            rule: None,
+        };
+        rounds.note(msg_type, sent);
     }
 }
