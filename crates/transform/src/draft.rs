@@ -356,6 +356,12 @@ impl Draft {
         self.parts.push(part);
     }
 
+    /// The field at an index, which must exist.
+    #[inline]
+    pub(crate) fn part(&self, at: usize) -> Part {
+        self.parts[at]
+    }
+
     /// Exchanges the bytes of all values with another text.
     pub(crate) fn swap_text(&mut self, text: &mut Vec<u8>) {
         core::mem::swap(&mut self.text, text);

@@ -27,6 +27,10 @@ pub struct FieldPlace {
     pub in_target: bool,
     /// The level of the group entries that the field counts, or `NONE`.
     entries: u32,
+    /// Whether the field counts entries of a group that the target has here.
+    pub is_group: bool,
+    /// The bits of the field in [`ConversionLevel::all_required`]; 0 for a field that the target does not require.
+    pub required: u64,
 }
 
 impl FieldPlace {
@@ -57,16 +61,37 @@ pub struct ConversionLevel {
 
 impl ConversionLevel {
     pub fn place(&self, tag: Tag) -> Option<&FieldPlace> {
-        let mask = self.table.len().checked_sub(1)?;
+        self.at(self.find(tag))
+    }
+
+    /// The index of a field for [`ConversionLevel::at`]; `NONE` for a field that neither dictionary has here.
+    #[inline]
+    pub fn find(&self, tag: Tag) -> u32 {
+        let Some(mask) = self.table.len().checked_sub(1) else {
+            return NONE;
+        };
         let mut at = slot(tag, mask);
         loop {
-            let place = self
-                .places
-                .get(usize::from(self.table[at]).checked_sub(1)?)?;
-            if place.tag == tag {
-                return Some(place);
+            let index = u32::from(self.table[at]).wrapping_sub(1);
+            match self.at(index) {
+                Some(place) if place.tag != tag => at = (at + 1) & mask,
+                Some(_) => return index,
+                None => return NONE,
             }
-            at = (at + 1) & mask;
+        }
+    }
+
+    /// The field at an index that [`ConversionLevel::find`] gave.
+    #[inline]
+    pub fn at(&self, index: u32) -> Option<&FieldPlace> {
+        self.places.get(index as usize)
+    }
+
+    /// The bits of all required fields; `None` if they are more than 64.
+    pub fn all_required(&self) -> Option<u64> {
+        match self.required.len() {
+            64 => Some(u64::MAX),
+            count => 1_u64.checked_shl(count as u32).map(|bit| bit - 1),
         }
     }
 
@@ -94,7 +119,7 @@ impl ConversionLevel {
         self.is_home_of(tag, self.place(tag))
     }
 
-    /// [`ConversionLevel::has_home_for`] of a field whose place is known.
+    /// As [`ConversionLevel::has_home_for`], for a field whose place is known.
     pub fn is_home_of(&self, tag: Tag, place: Option<&FieldPlace>) -> bool {
         match place {
             Some(place) => place.in_target,
@@ -155,6 +180,8 @@ pub struct Levels {
     all: Vec<ConversionLevel>,
     /// The level of each MsgType, sorted by MsgType; `NONE` if the target lacks the message.
     roots: Vec<(Box<[u8]>, u32)>,
+    /// The level of each MsgType of one character.
+    letters: [u32; 128],
 }
 
 impl core::ops::Index<usize> for Levels {
@@ -171,6 +198,7 @@ impl Levels {
         let mut levels = Self {
             all: alloc::vec![ConversionLevel::default()],
             roots: Vec::new(),
+            letters: [NONE; 128],
         };
         for message in from.messages() {
             let msg_type = message.msg_type().as_bytes();
@@ -182,6 +210,11 @@ impl Levels {
                 }
                 None => NONE,
             };
+            if let [letter] = msg_type
+                && let Some(root) = levels.letters.get_mut(usize::from(*letter))
+            {
+                *root = level;
+            }
             levels.roots.push((msg_type.into(), level));
         }
         levels.roots.sort();
@@ -190,11 +223,15 @@ impl Levels {
 
     /// The level of a message type; `None` if one of the dictionaries lacks it.
     pub fn root(&self, msg_type: &[u8]) -> Option<usize> {
-        let found = self
-            .roots
-            .binary_search_by(|(known, _)| (**known).cmp(msg_type));
-        let (_, level) = self.roots.get(found.ok()?)?;
-        (*level != NONE).then_some(*level as usize)
+        let level = match msg_type {
+            [letter @ 0..128] => self.letters[usize::from(*letter)],
+            _ => {
+                let roots = &self.roots;
+                let found = roots.binary_search_by(|(known, _)| (**known).cmp(msg_type));
+                roots.get(found.ok()?)?.1
+            }
+        };
+        (level != NONE).then_some(level as usize)
     }
 
     /// Number of levels.
@@ -235,12 +272,17 @@ impl Levels {
         for (tag, (position, order)) in positions {
             let from = source.and_then(|side| side.entry(tag));
             let to = target.and_then(|side| side.entry(tag));
+            let entries = self.add(from.as_ref(), to.as_ref());
+            let required = target.map_or(&[][..], |side| &side.required);
+            let bits = (0..64).zip(required).filter(|(_, one)| **one == tag);
             level.places.push(FieldPlace {
                 tag,
                 position,
                 order: order.saturating_add(u32::from(order >= written.leading)),
                 in_target: target.is_some_and(|side| side.has(tag)),
-                entries: self.add(from.as_ref(), to.as_ref()),
+                entries,
+                is_group: entries != NONE && to.is_some(),
+                required: bits.fold(0, |bits, (bit, _)| bits | 1 << bit),
             });
         }
         level.index();

@@ -4,7 +4,6 @@
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, FieldDef};
 
-use super::level::FieldPlace;
 use super::policy::Policy;
 use super::run::ConversionRun;
 use super::tree::{ROOT, Word};
@@ -22,17 +21,17 @@ impl ConversionRun<'_> {
     fn rest_of(&mut self, scope: usize) -> Result<(), TransformFailure> {
         let levels = &self.link.levels;
         let level = &levels[self.tree.level(scope)];
+        let mut required = 0;
         let mut next = self.tree.first(scope);
         while let Some(node) = next {
             let tag = self.tree.tag(node);
-            let place = level.place(tag);
+            let place = level.at(self.tree.place(node));
             if tag == 0 {
                 // A statement has removed the field.
             } else if !level.is_home_of(tag, place) {
                 self.homeless(scope, node)?;
             } else {
-                let group = place.and_then(FieldPlace::entries);
-                let is_group = group.is_some_and(|entries| levels[entries].has_target);
+                let is_group = place.is_some_and(|place| place.is_group);
                 // A count field without entries and with a value other than 0 did not count a group in the source.
                 let has_entries = self.tree.first_entry(node).is_some();
                 match (is_group, has_entries) {
@@ -45,7 +44,15 @@ impl ConversionRun<'_> {
                     (false, false) => self.value(scope, node)?,
                 }
             }
+            if let Some(place) = place
+                && self.tree.tag(node) == place.tag
+            {
+                required |= place.required;
+            }
             next = self.tree.next(node);
+        }
+        if Some(required) == level.all_required() {
+            return Ok(());
         }
         for &tag in &level.required {
             if self.tree.find(scope, tag).is_none() {
@@ -150,8 +157,13 @@ impl ConversionRun<'_> {
             self.lose(node);
             return;
         }
-        self.tree
-            .rename(scope, node, tag.saturating_add(offset), order);
+        self.tree.rename(
+            &self.link.levels,
+            scope,
+            node,
+            tag.saturating_add(offset),
+            order,
+        );
         let mut entry = self.tree.first_entry(node);
         while let Some(scope) = entry {
             let mut next = self.tree.first(scope);

@@ -67,8 +67,9 @@ impl Fields for ConversionRun<'_> {
             }
             Some(_) => {}
             None => {
-                let order = self.link.levels[self.tree.level(self.scope)].order(to);
-                self.tree.rename(self.scope, node, to, Some(order));
+                let levels = &self.link.levels;
+                let order = levels[self.tree.level(self.scope)].order(to);
+                self.tree.rename(levels, self.scope, node, to, Some(order));
             }
         }
         Ok(())
@@ -137,11 +138,21 @@ impl ConversionRun<'_> {
     }
 
     fn map(&mut self, from: &[Tag], to: &[Tag], rows: &[MapRow]) -> Option<()> {
-        let matches = |row: &&MapRow| {
-            let mut cells = from.iter().zip(&row.from);
-            cells.all(|(&tag, operand)| self.equals(self.scope, tag, operand))
+        let row = match from {
+            // The field is searched once for all rows.
+            [tag] => {
+                let value = self.find(*tag).map(|node| self.tree.value(node));
+                let matches = |row: &&MapRow| row.from.iter().all(|cell| self.fits(value, cell));
+                rows.iter().find(matches)?
+            }
+            _ => {
+                let matches = |row: &&MapRow| {
+                    let mut cells = from.iter().zip(&row.from);
+                    cells.all(|(&tag, operand)| self.equals(self.scope, tag, operand))
+                };
+                rows.iter().find(matches)?
+            }
         };
-        let row = rows.iter().find(matches)?;
         for (&tag, operand) in to.iter().zip(&row.to) {
             let Some(span) = self.operand(operand) else {
                 continue;
@@ -235,12 +246,21 @@ impl ConversionRun<'_> {
     /// Whether a field of an entry has the operand's value. If the operand names another field, that field is read in
     /// the statement's scope.
     fn equals(&self, entry: usize, tag: Tag, operand: &Operand) -> bool {
-        let value = |scope, tag| self.tree.find(scope, tag).map(|node| self.tree.value(node));
+        self.fits(self.value_in(entry, tag), operand)
+    }
+
+    fn value_in(&self, scope: usize, tag: Tag) -> Option<&[u8]> {
+        let node = self.tree.find(scope, tag)?;
+        Some(self.tree.value(node))
+    }
+
+    /// Whether this value of a field is the operand's value.
+    fn fits(&self, value: Option<&[u8]>, operand: &Operand) -> bool {
         match operand {
-            Operand::Value(Piece::Text(text)) => value(entry, tag) == Some(text),
-            Operand::Value(Piece::Field(other)) => value(entry, tag) == value(self.scope, *other),
+            Operand::Value(Piece::Text(text)) => value == Some(text),
+            Operand::Value(Piece::Field(other)) => value == self.value_in(self.scope, *other),
             Operand::Any => true,
-            Operand::Nothing => value(entry, tag).is_none(),
+            Operand::Nothing => value.is_none(),
         }
     }
 

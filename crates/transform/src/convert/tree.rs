@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 
-use super::level::{Levels, NONE, NOWHERE, Tags};
+use super::level::{ConversionLevel, Levels, NONE, NOWHERE, Tags};
 use crate::Draft;
-use crate::draft::{ValueSpan, kept};
+use crate::draft::{APART, Part, ValueSpan, kept};
 
 /// The scope of the message itself.
 pub const ROOT: usize = 0;
@@ -17,7 +17,11 @@ struct Node {
     tag: Tag,
     start: u32,
     end: u32,
+    /// Where the text has the field as `tag=value` and SOH, as in a [`Draft`]; [`APART`] for a field that has changed.
+    whole: u32,
     order: u32,
+    /// Index of the field's place in the level of its scope.
+    place: u32,
     /// The next field of the scope.
     next: u32,
     /// First and last scope of the group entries that the field counts, and the number of entries.
@@ -99,9 +103,9 @@ impl Tree {
                 }
             }
             let level = &levels[self.scopes[here].level as usize];
-            let place = level.place(tag);
-            let node = self.append(here, tag, draft.span(at), level.order_of(place));
-            if let Some(place) = place {
+            let index = level.find(tag);
+            let node = self.append(here, draft.part(at), index, level);
+            if let Some(place) = level.at(index) {
                 last = place.position;
                 group = place.entries().map(|entries| (node, entries));
             }
@@ -123,7 +127,9 @@ impl Tree {
             self.scopes[at].level = level as u32;
             let mut next = self.first(at);
             while let Some(node) = next {
-                self.nodes[node].order = levels[level].order(self.nodes[node].tag);
+                let place = levels[level].find(self.nodes[node].tag);
+                self.nodes[node].place = place;
+                self.nodes[node].order = levels[level].order_of(levels[level].at(place));
                 next = self.next(node);
             }
         }
@@ -174,13 +180,17 @@ impl Tree {
         at
     }
 
-    fn append(&mut self, scope: usize, tag: Tag, (start, end): ValueSpan, order: u32) -> usize {
+    /// Adds a field at the end of a scope, whose level and place in the level are known.
+    fn append(&mut self, scope: usize, part: Part, place: u32, level: &ConversionLevel) -> usize {
         let at = self.nodes.len();
+        let Part { tag, value, start } = part;
         self.nodes.push(Node {
             tag,
-            start,
-            end,
-            order,
+            start: value.0,
+            end: value.1,
+            whole: start,
+            order: level.order_of(level.at(place)),
+            place,
             next: NONE,
             first: NONE,
             last: NONE,
@@ -274,6 +284,11 @@ impl Tree {
         self.fields(scope).find(|&node| self.nodes[node].tag == tag)
     }
 
+    /// Index of a field's place in the level of its scope.
+    pub fn place(&self, node: usize) -> u32 {
+        self.nodes[node].place
+    }
+
     pub fn tag(&self, node: usize) -> Tag {
         self.nodes[node].tag
     }
@@ -344,7 +359,7 @@ impl Tree {
     /// Gives a field another value.
     pub fn set_value(&mut self, node: usize, (start, end): ValueSpan) {
         let node = &mut self.nodes[node];
-        (node.start, node.end) = (start, end);
+        (node.start, node.end, node.whole) = (start, end, APART);
     }
 
     /// Sets the first field of a scope that has this tag. If the scope has none, a field is added.
@@ -355,26 +370,43 @@ impl Tree {
                 node
             }
             None => {
-                let order = levels[self.level(scope)].order(tag);
-                self.append(scope, tag, value, order)
+                let level = &levels[self.level(scope)];
+                self.append(scope, Part::apart(tag, value), level.find(tag), level)
             }
         }
     }
 
     /// Gives a field another tag, and another write position if `order` is given.
-    pub fn rename(&mut self, scope: usize, node: usize, tag: Tag, order: Option<u32>) {
+    pub fn rename(
+        &mut self,
+        levels: &Levels,
+        scope: usize,
+        node: usize,
+        tag: Tag,
+        order: Option<u32>,
+    ) {
         self.scopes[scope].present.add(tag);
+        let place = levels[self.level(scope)].find(tag);
         let node = &mut self.nodes[node];
-        node.tag = tag;
+        (node.tag, node.place, node.whole) = (tag, place, APART);
         node.order = order.unwrap_or(node.order);
     }
 
     /// Moves a field that is not a group count to another scope.
     pub fn move_to(&mut self, levels: &Levels, node: usize, scope: usize) {
-        let (tag, value) = (self.nodes[node].tag, self.span(node));
+        let part = self.part(node);
         self.remove(node);
-        let order = levels[self.level(scope)].order(tag);
-        self.append(scope, tag, value, order);
+        let level = &levels[self.level(scope)];
+        self.append(scope, part, level.find(part.tag), level);
+    }
+
+    fn part(&self, node: usize) -> Part {
+        let node = &self.nodes[node];
+        Part {
+            tag: node.tag,
+            value: (node.start, node.end),
+            start: node.whole,
+        }
     }
 
     /// Adds an entry to the group of `count`, and the count field if it is absent. `None` if the level lacks the
@@ -426,18 +458,23 @@ impl Tree {
         self.sorted[from..].sort_unstable();
         for at in from..self.sorted.len() {
             let node = self.sorted[at] as u32 as usize;
-            let Node { tag, entries, .. } = self.nodes[node];
-            let level = levels[self.level(scope)].entries(tag);
-            let is_count = entries > 0 || level.is_some_and(|level| levels[level].has_target);
+            let Node {
+                tag,
+                entries,
+                place,
+                ..
+            } = self.nodes[node];
+            let place = levels[self.level(scope)].at(place);
+            let is_count = entries > 0 || place.is_some_and(|place| place.is_group);
             if !is_count {
-                draft.push_span(tag, self.span(node));
+                draft.push_part(self.part(node));
                 continue;
             }
             let count = kept(
                 &mut self.text,
                 itoa::Buffer::new().format(entries).as_bytes(),
             );
-            draft.push_span(tag, count);
+            draft.push_part(Part::apart(tag, count));
             let mut next = self.first_entry(node);
             while let Some(entry) = next {
                 self.write_scope(entry, draft, levels);
