@@ -22,7 +22,9 @@ impl<D: Disk> Core<D> {
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         let count = self.outbox.entries().len();
-        count >= self.full_messages || self.outbox.bytes(0..count).len() >= self.full_bytes
+        count >= self.full_messages
+            || self.outbox.sealed_end() >= self.full_bytes
+                && self.outbox.bytes(0..count).len() >= self.full_bytes
     }
 
     /// Writes the committed messages, with one write for all messages of a session, in order. Afterwards

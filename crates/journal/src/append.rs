@@ -15,6 +15,9 @@ use std::net::IpAddr;
 /// Number of bytes that are made writable at once. This takes about five microseconds if the pages are in memory, as
 /// in a new segment.
 const PREFAULT: usize = 64 << 10;
+/// Number of effects of a record that are kept between measuring and writing. Few records have more; finding an effect
+/// again costs more than keeping it.
+const KEPT_EFFECTS: usize = 6;
 /// Number of bytes after the last record that [`Journal::idle_work`] keeps writable.
 const PREFAULT_AHEAD: usize = 128 << 10;
 /// Number of bytes after the last record that [`Journal::idle_work`] keeps in this core's cache.
@@ -104,13 +107,25 @@ impl<D: Disk> Journal<D> {
         if cause.session.0 as usize >= self.sessions.len() {
             return Err(JournalError::UnknownSession(cause.session));
         }
-        for effect in effects.clone() {
-            if effect.session.0 as usize >= self.sessions.len() {
+        let sessions = self.sessions.len();
+        let mut measure = |effect: Effect<'_>| {
+            if effect.session.0 as usize >= sessions {
                 return Err(JournalError::UnknownSession(effect.session));
             }
             length += EFFECT + padded(effect.bytes.len());
             count += 1;
+            Ok(())
+        };
+        let mut kept = [None; KEPT_EFFECTS];
+        let mut others = effects.fuse();
+        for place in &mut kept {
+            *place = others.next();
+            match *place {
+                Some(effect) => measure(effect)?,
+                None => break,
+            }
         }
+        others.clone().try_for_each(measure)?;
         let count =
             u16::try_from(count).map_err(|_| JournalError::TooManyEffects { effects: count })?;
         self.make_room(wall, length)?;
@@ -127,7 +142,11 @@ impl<D: Disk> Journal<D> {
         let segment = self.segments.back_mut();
         segment.store(at + RECORD, body);
         let mut place = at + RECORD + padded(body.len());
-        for effect in effects {
+        let mut kept = kept.iter();
+        while let Some(effect) = match kept.next() {
+            Some(effect) => *effect,
+            None => others.next(),
+        } {
             let known = &mut self.sessions[effect.session.0 as usize];
             let head = EffectHead {
                 session: effect.session,

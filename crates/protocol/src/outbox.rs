@@ -419,6 +419,12 @@ impl Outbox {
         }
     }
 
+    /// Offset of the end of the last sealed message. All sealed messages together have at most this number of bytes.
+    #[inline]
+    pub fn sealed_end(&self) -> usize {
+        self.sealed_end
+    }
+
     /// The sealed messages in a range of entries, one after the other. Empty when one of them is not sealed.
     #[inline]
     pub fn bytes(&self, range: Range<usize>) -> &[u8] {

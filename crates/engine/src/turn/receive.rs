@@ -47,6 +47,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     pub(crate) fn process(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         let ending = loop {
             let bytes = self.inputs[session].unread();
+            if bytes.is_empty() {
+                break None;
+            }
             let next = if self.core.lines[session].config.validate_checksum {
                 frame::next(bytes, self.max_message)
             } else {
