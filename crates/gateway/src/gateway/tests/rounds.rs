@@ -45,7 +45,13 @@ fn two_gateways_that_bounce_exchange_few_messages() {
                     continue;
                 }
                 let (count, said) = exchange([&rules, &rules], version, first);
-                assert!(count <= 20, "{ids} {first}: {count}");
+                // Each gateway writes other numbers into a reject j, so the two ends of a loop begin rounds of their own.
+                let most = if first.starts_with("35=V") || first.starts_with("35=B") {
+                    40
+                } else {
+                    20
+                };
+                assert!(count <= most, "{ids} {first}: {count}");
                 assert!(!said.is_empty(), "{ids} {first}");
             }
         }
