@@ -9,7 +9,7 @@ use super::work::Work;
 use super::{Gateway, GatewayEvent, Trouble};
 use crate::Draft;
 use crate::orders::known::{asks, id_of};
-use crate::rules::RuleTrigger;
+use crate::rules::{RejectKind, RuleTrigger};
 
 impl Gateway {
     /// Handles a Reject(3) from a session. `refused` is the rejected message, as it was sent.
@@ -63,7 +63,7 @@ impl Gateway {
             .is_some_and(|(id, venue)| notes.orders().is_elsewhere(client, venue, id));
         if let Some(client) = self.core.notes.place(client).filter(|_| !elsewhere) {
             let why = (reject.get(tag::TEXT), reject.get(tag::REF_TAG_ID));
-            self.answer_rejected(now, client, &draft, why, outbox);
+            self.answer_rejected(now, (client, session), &draft, why, outbox);
         }
     }
 
@@ -104,7 +104,8 @@ impl Gateway {
             draft.begin(msg_type);
             draft.push(id_tag, &self.core.own_id);
         }
-        self.answer_rejected(now, place, &draft, (text.as_deref(), None), outbox);
+        let why = (text.as_deref(), None);
+        self.answer_rejected(now, (place, venue), &draft, why, outbox);
     }
 
     /// Keeps the message that a BusinessMessageReject(j) refers to by RefSeqNum(45), when BusinessRejectRefID(379) is
@@ -140,7 +141,7 @@ impl Gateway {
     fn answer_rejected(
         &mut self,
         now: Now,
-        client: usize,
+        (client, venue): (usize, SessionId),
         draft: &Draft,
         (text, tag): (Option<&[u8]>, Option<&[u8]>),
         outbox: &mut Outbox,
@@ -154,6 +155,17 @@ impl Gateway {
             decoder,
             ..
         } = self;
+        let ends = core.notes.number(client);
+        let ends = ends.zip(core.notes.number(venue.0 as usize));
+        let is_order = matches!(draft.msg_type(), b"D" | b"AB");
+        let id = draft.get(tag::CL_ORD_ID).filter(|_| is_order);
+        let is_open = ends
+            .zip(id)
+            .is_some_and(|((client, venue), id)| core.notes.orders().is_open_at(client, venue, id));
+        let kind = match is_open {
+            true => RejectKind::Business,
+            false => RejectKind::Fitting,
+        };
         let dictionary = &core.sessions[client].dictionary;
         record.clear();
         put(record, tag::MSG_TYPE, draft.msg_type());
@@ -168,7 +180,7 @@ impl Gateway {
         let sessions = (&active[..], &open[..]);
         let client = SessionId(client as u32);
         let mut work = Work::new(core, rules, sessions, now, client, &message, outbox);
-        work.refuse_as_rejected(text, tag);
+        work.refuse_as_rejected(kind, text, tag);
     }
 
     /// Runs the `[[on]]` entries for an event of a message that this session sent.

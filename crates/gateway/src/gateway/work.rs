@@ -545,12 +545,6 @@ impl<'w> Work<'w> {
         // the order at the venue.
         let again = self.message.is_poss_resend()
             && own(tag::CL_ORD_ID).is_some_and(|(client, id)| orders.remembers(client, id));
-        // The same holds when the venue rejects an order that it has acknowledged.
-        let is_order = matches!(self.message.msg_type(), b"D" | b"AB");
-        let again = again
-            || (is_order
-                && trouble == Some(Trouble::Rejected)
-                && own(tag::CL_ORD_ID).is_some_and(|(client, id)| orders.is_open(client, id)));
         let kind = match kind {
             RejectKind::Fitting if again => RejectKind::Business,
             _ => kind,

@@ -223,9 +223,14 @@ impl OrderTracker {
     /// Whether this client has an open order with this ClOrdID, at any venue.
     #[must_use]
     pub fn is_open(&self, client: SessionId, id: &[u8]) -> bool {
-        self.venues.iter().any(|venue| {
-            let name = self.book.of_client(client, venue.id, IdKind::Order, id);
-            name.is_some_and(|name| self.book.name(name).state.is_open())
-        })
+        let mut venues = self.venues.iter();
+        venues.any(|venue| self.is_open_at(client, venue.id, id))
+    }
+
+    /// Whether the client has an open order with this id at this venue.
+    #[must_use]
+    pub fn is_open_at(&self, client: SessionId, venue: SessionId, id: &[u8]) -> bool {
+        let name = self.book.of_client(client, venue, IdKind::Order, id);
+        name.is_some_and(|name| self.book.name(name).state.is_open())
     }
 }

@@ -14,8 +14,14 @@ const MAX_TEXT: usize = 200;
 
 impl Work<'_> {
     /// Sends the source a reject because the target rejected the message. The reject has the target's text, or, if the
-    /// target gives none, the tag that the target's Reject(3) refers to.
-    pub fn refuse_as_rejected(&mut self, text: Option<&[u8]>, tag: Option<&[u8]>) {
+    /// target gives none, the tag that the target's Reject(3) refers to. For an order that is open at the target, an
+    /// ExecutionReport would look like a report on this order, so `kind` is a BusinessMessageReject(j).
+    pub fn refuse_as_rejected(
+        &mut self,
+        kind: RejectKind,
+        text: Option<&[u8]>,
+        tag: Option<&[u8]>,
+    ) {
         self.core.text.clear();
         let why = Trouble::Rejected.text().as_bytes();
         self.core.text.extend_from_slice(why);
@@ -28,7 +34,7 @@ impl Work<'_> {
             self.core.text.extend_from_slice(tag);
             self.core.text.push(b')');
         }
-        self.answer(RejectKind::Fitting, Some(Trouble::Rejected));
+        self.answer(kind, Some(Trouble::Rejected));
         if self.unanswered {
             let full = Trouble::NotWritten(BodyError::Full);
             self.tell(None, Target::Unknown, full);
