@@ -4,6 +4,8 @@ use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
+pub(crate) mod digits;
+
 /// A number: `mantissa` times ten to the power of minus `scale`.
 ///
 /// Zeros at the end are kept: `1.50` has mantissa 150 and scale 2, and is written as `1.50` again. Two decimals are

@@ -8,7 +8,7 @@ use core::fmt;
 use wide::u8x16;
 
 use crate::SOH;
-use crate::digits::{are_figures, word_at};
+use crate::decimal::digits::{are_figures, word_at};
 
 /// What the start of a stream of bytes is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -14,7 +14,6 @@ pub mod application;
 pub mod decimal;
 pub mod decode;
 pub mod dictionary;
-mod digits;
 mod forward;
 pub mod frame;
 pub mod framing;

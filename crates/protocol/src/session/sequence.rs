@@ -1,6 +1,6 @@
 //! Inbound sequence numbers: in sequence, above a gap, or received before.
 
-use crate::digits::four_to_eight;
+use crate::decimal::digits::four_to_eight;
 use crate::{Mono, Nanos};
 
 /// The largest MsgSeqNum(34) and NewSeqNo(36) that we accept. This leaves enough higher numbers for counting on.

@@ -1,6 +1,6 @@
 //! Parses many timestamps one after the other. Nearly all of them are in the minute of the previous one.
 
-use crate::digits::{are_figures, word_at};
+use crate::decimal::digits::{are_figures, word_at};
 
 use super::{TimeError, Timestamp, digits, fraction, split_timestamp};
 

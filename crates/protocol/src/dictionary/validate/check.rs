@@ -92,7 +92,7 @@ impl Near {
         self.0 < Self::LETTERS
     }
 
-    /// Whether listed values are valid, among them letters. The field does not take every value.
+    /// Whether listed values are valid, among them letters; others are not.
     #[inline(always)]
     pub fn takes_letters(self) -> bool {
         self.0 < Self::DIGITS

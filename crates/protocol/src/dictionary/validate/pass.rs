@@ -3,8 +3,8 @@
 use super::check::{Check, MessagePart, Near};
 use super::shapes::Known;
 use super::{RejectReason, ValidationFault, ValidationRules};
+use crate::decimal::digits::{is_short_decimal, is_short_number};
 use crate::dictionary::{Dictionary, FIRST_USER_DEFINED, GroupDef, MessageDef, has};
-use crate::digits::{is_short_decimal, is_short_number};
 use crate::message::{Field, Message};
 use crate::time::LastMinute;
 use crate::{MessageLimit, Tag, tag};
