@@ -217,7 +217,7 @@ fn what_the_engine_would_have_done_otherwise_is_said() {
         (QuickFixN, "HeartBtInt=0"),
         (QuickFixJ, "Durability=disk"),
         (QuickFixJ, "ResetOnLogon= Y "),
-        (QuickFixJ, "LogonTag1=50=X"),
+        (QuickFixJ, "LogonTag1=5001=X"),
         (QuickFixJ, "MaxScheduledWriteRequests=0"),
         (QuickFixJ, "SocketSynchronousWriteTimeout=30000"),
         (QuickFixN, "SocketSendTimeout=0"),

@@ -109,6 +109,8 @@ fn a_replacement_without_values_has_those_of_what_it_replaces() {
         };
         assert_eq!(account(&mut rig, answer), wanted, "{answer}");
     }
+    // A reject j does not end an acknowledged order.
+    assert_eq!(account(&mut rig, "35=8|37=V|11=3|150=4|39=4|"), "A");
     rig.hears("ANNA", "35=D|11=3|1=C|");
     assert_eq!(rig.said(), Vec::<String>::new());
     assert_eq!(account(&mut rig, "35=j|372=D|379=3|380=0|"), "C");
