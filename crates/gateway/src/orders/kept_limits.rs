@@ -20,7 +20,7 @@ pub struct KeptLimits {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct KeptOrders {
     /// Number of ids that cannot be forgotten.
-    pub open: u32,
+    pub open: u64,
     /// `max_orders` of the file.
     pub file: u32,
     /// `max_orders` in force.
@@ -92,8 +92,8 @@ impl OrderTracker {
     #[must_use]
     pub fn fitting(&self, file: OrdersConfig) -> (OrdersConfig, Option<KeptLimits>) {
         let mut fits = file;
-        let open = u32::try_from(self.book.kept()).unwrap_or(u32::MAX);
-        let orders = (open > file.max_orders).then(|| {
+        let open = self.kept_by_all();
+        let orders = (open > file.max_orders.into()).then(|| {
             fits.max_orders = self.config.max_orders;
             KeptOrders {
                 open,

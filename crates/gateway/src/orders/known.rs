@@ -42,12 +42,12 @@ static READ: TagBits = {
     let mut bits = table::IDS;
     let mut at = 0;
     while at < ASKED_WITH.len() {
-        bits[ASKED_WITH[at] as usize / 64] |= 1 << (ASKED_WITH[at] % 64);
+        table::add(&mut bits, ASKED_WITH[at]);
         at += 1;
     }
     at = 0;
     while at < ANSWERED_WITH.len() {
-        bits[ANSWERED_WITH[at] as usize / 64] |= 1 << (ANSWERED_WITH[at] % 64);
+        table::add(&mut bits, ANSWERED_WITH[at]);
         at += 1;
     }
     bits

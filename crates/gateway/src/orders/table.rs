@@ -415,6 +415,11 @@ pub(super) fn has(bits: &TagBits, tag: Tag) -> bool {
     word.is_some_and(|word| word >> (tag % 64) & 1 == 1)
 }
 
+/// Adds a tag below 2,560 to a set; another tag does not compile in a constant.
+pub(super) const fn add(bits: &mut TagBits, tag: Tag) {
+    bits[tag as usize / 64] |= 1 << (tag % 64);
+}
+
 /// The tags in all rows of the tables, one bit each. Looked up for every field of every message.
 pub(super) const IDS: TagBits = {
     let mut bits = [0; 40];
@@ -423,8 +428,7 @@ pub(super) const IDS: TagBits = {
         let asks = ASKS[row].1;
         let mut at = 0;
         while at < asks.len() {
-            let tag = asks[at].tag;
-            bits[tag as usize / 64] |= 1 << (tag % 64);
+            add(&mut bits, asks[at].tag);
             at += 1;
         }
         row += 1;
@@ -434,8 +438,7 @@ pub(super) const IDS: TagBits = {
         let answers = ANSWERS[row].1;
         let mut at = 0;
         while at < answers.len() {
-            let tag = answers[at].tag;
-            bits[tag as usize / 64] |= 1 << (tag % 64);
+            add(&mut bits, answers[at].tag);
             at += 1;
         }
         row += 1;
