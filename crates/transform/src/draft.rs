@@ -1,6 +1,7 @@
 //! [`Draft`]: a message that can be edited.
 
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 use core::ops::Range;
 
 use fixwire_protocol::{Body, Message, SOH, Tag, tag};
@@ -85,21 +86,22 @@ pub(crate) fn span_of(message: &Message<'_>, tag: Tag) -> Option<ValueSpan> {
 pub(crate) struct Part {
     pub tag: Tag,
     pub value: ValueSpan,
-    /// Index of the field's first byte, if the text has the field as `tag=value` and SOH; otherwise [`APART`].
-    pub start: u32,
+    /// Index of the field's first byte, if the text has the field as `tag=value` and SOH. A field at index 0 is written
+    /// like one without an index.
+    pub start: Option<NonZeroU32>,
 }
 
 impl Part {
     /// A field whose tag does not precede its value in the text.
     #[inline]
     pub fn apart(tag: Tag, value: ValueSpan) -> Self {
-        let start = APART;
-        Self { tag, value, start }
+        Self {
+            tag,
+            value,
+            start: None,
+        }
     }
 }
-
-/// Stands for no index: the text does not have the field as it will be written.
-pub(crate) const APART: u32 = u32::MAX;
 
 /// The type and the fields of a message, in order, for reading, changing and writing. A draft is reused for each
 /// message; its memory grows to the largest message.
@@ -162,7 +164,7 @@ impl Draft {
             (!is_of_the_session(field.tag)).then_some(Part {
                 tag: field.tag,
                 value: (field.start, field.end),
-                start: if is_sound { start } else { APART },
+                start: NonZeroU32::new(start).filter(|_| is_sound),
             })
         });
         self.parts.extend(carried);
@@ -189,7 +191,7 @@ impl Draft {
             self.parts.push(Part {
                 tag: field.tag,
                 value,
-                start: moved,
+                start: NonZeroU32::new(moved),
             });
         }
     }
@@ -309,7 +311,11 @@ impl Draft {
         put_field(&mut self.text, tag, value);
         let end = self.text.len() as u32 - 1;
         let value = (end - value.len() as u32, end);
-        self.parts.push(Part { tag, value, start });
+        self.parts.push(Part {
+            tag,
+            value,
+            start: NonZeroU32::new(start),
+        });
     }
 
     /// Inserts a field before the field at an index. After the last field, appends it.
@@ -425,18 +431,22 @@ impl Draft {
         encoded.clear();
         let mut run = 0..0;
         for part in parts.iter() {
-            if part.start as usize == run.end {
-                run.end = part.value.1 as usize + 1;
+            let end = part.value.1 as usize + 1;
+            let start = part.start.map(|start| start.get() as usize);
+            if start == Some(run.end) {
+                run.end = end;
                 continue;
             }
             if !run.is_empty() {
                 encoded.extend_from_slice(&text[run]);
             }
-            run = 0..0;
-            match part.start {
-                APART => put_field(encoded, part.tag, &text[range(part.value)]),
-                start => run = start as usize..part.value.1 as usize + 1,
-            }
+            run = match start {
+                Some(start) => start..end,
+                None => {
+                    put_field(encoded, part.tag, &text[range(part.value)]);
+                    0..0
+                }
+            };
         }
         if encoded.is_empty() {
             return &text[run];

@@ -1,12 +1,13 @@
 //! A message parsed into the entries of its repeating groups.
 
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
 use fixwire_protocol::Tag;
 
 use super::level::{ConversionLevel, Levels, NONE, NOWHERE, Tags};
 use crate::Draft;
-use crate::draft::{APART, Part, ValueSpan, kept};
+use crate::draft::{Part, ValueSpan, kept};
 
 /// The scope of the message itself.
 pub const ROOT: usize = 0;
@@ -17,8 +18,8 @@ struct Node {
     tag: Tag,
     start: u32,
     end: u32,
-    /// Where the text has the field as `tag=value` and SOH, as in a [`Draft`]; [`APART`] for a field that has changed.
-    whole: u32,
+    /// Where the text has the field as `tag=value` and SOH, as in a [`Draft`]; `None` for a field that has changed.
+    whole: Option<NonZeroU32>,
     order: u32,
     /// Index of the field's place in the level of its scope.
     place: u32,
@@ -359,7 +360,7 @@ impl Tree {
     /// Gives a field another value.
     pub fn set_value(&mut self, node: usize, (start, end): ValueSpan) {
         let node = &mut self.nodes[node];
-        (node.start, node.end, node.whole) = (start, end, APART);
+        (node.start, node.end, node.whole) = (start, end, None);
     }
 
     /// Sets the first field of a scope that has this tag. If the scope has none, a field is added.
@@ -388,7 +389,7 @@ impl Tree {
         self.scopes[scope].present.add(tag);
         let place = levels[self.level(scope)].find(tag);
         let node = &mut self.nodes[node];
-        (node.tag, node.place, node.whole) = (tag, place, APART);
+        (node.tag, node.place, node.whole) = (tag, place, None);
         node.order = order.unwrap_or(node.order);
     }
 
