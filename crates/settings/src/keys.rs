@@ -595,7 +595,7 @@ keys! {
     /// Maximum length of an incoming or outgoing message. The engine disconnects a peer whose BodyLength(9) announces a
     /// longer message. The engine refuses a message of the application that could be longer with the longest header and,
     /// when it is resent, with PossDupFlag(43) and OrigSendingTime(122). Without this key the limit is 2M, or less if a
-    /// smaller `JournalSegmentSize` requires it.
+    /// smaller `JournalSegmentSize` requires it. An OMS needs at least 32K, a TMP link 65538 bytes.
     MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;
     /// Maximum number of fields in one message. The session rejects a message with more fields; the reject names this
     /// key. The default is enough for a list of 2,000 instruments with 30 fields each. An engine allocates the fields

@@ -21,6 +21,9 @@ use super::resolved::{SessionSettings, Settings};
 use super::safety;
 use super::transport::{Made, transport};
 
+/// No message of an OMS is longer, bytes. The engine would refuse a message that is too long, although the OMS has
+/// recorded the order.
+const OMS_BYTES: usize = 32 << 10;
 /// Maximum size of a password file, bytes.
 const MAX_PASSWORD_FILE: u64 = 64;
 
@@ -50,18 +53,21 @@ pub(super) fn links(settings: &Settings, tls: &mut Made) -> Result<Vec<LinkConfi
     })
 }
 
-/// Checks that a whole frame fits into the buffers of the engine.
+/// Checks that the buffers of the engine have room for each message of an OMS, and for a whole frame.
 pub(super) fn check(
     settings: &Settings,
     first: &SessionSettings,
     config: &EngineConfig,
 ) -> Result<(), LoadError> {
-    if settings.links.is_empty() || config.max_message >= FRAME_BYTES_MOST {
+    let (least, what) = match (settings.links.is_empty(), settings.oms.is_empty()) {
+        (false, _) => (FRAME_BYTES_MOST, "the longest frame of a TMP link"),
+        (true, false) => (OMS_BYTES, "room for each message of an OMS"),
+        (true, true) => return Ok(()),
+    };
+    if config.max_message >= least {
         return Ok(());
     }
-    let note = format!(
-        "MaxMessageSize must be at least {FRAME_BYTES_MOST}, the longest frame of a TMP link"
-    );
+    let note = format!("MaxMessageSize must be at least {least}, {what}");
     Err(settings.error(first, Id::MaxMessageSize, note))
 }
 

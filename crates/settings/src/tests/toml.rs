@@ -202,6 +202,23 @@ fn tables_of_an_oms_are_passed_over_and_named() {
 }
 
 #[test]
+fn an_oms_has_room_for_its_messages() {
+    let told = |size: &str, tables: &str| {
+        let settings = read(&format!(
+            "[default]\nMaxMessageSize = '{size}'\n{SESSION}{tables}"
+        ))
+        .unwrap();
+        let config = settings.to_config();
+        config.map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    let oms = "[oms]\nlimits = 'l.csv'\n";
+    let wanted = "MaxMessageSize must be at least 32768, room for each message of an OMS";
+    assert!(told("31K", oms).contains(wanted), "{}", told("31K", oms));
+    assert!(!told("32K", oms).contains(wanted));
+    assert!(!told("31K", "").contains(wanted));
+}
+
+#[test]
 fn tables_of_an_exchange_are_passed_over_and_named() {
     let tables = "[exchange]\nx = 1\n[[instrument]]\nsymbol = 'VOD'\n";
     let settings = read(&format!("{SESSION}{tables}")).unwrap();
