@@ -349,9 +349,8 @@ fn what_a_socket_does_not_take_ends_the_connection_after_a_time() {
     );
 }
 
-#[test]
-fn a_pace_is_kept_and_what_waits_follows_in_order() {
-    let (net, disk) = (SimNet::new(1, calm(1 << 16)), SimDisk::new());
+/// A link that may send three frames at once, and then ten a second.
+fn paced(net: &SimNet, disk: &SimDisk) -> World {
     let mut link = acceptor();
     link.outbound = Some(Rate {
         count: 10,
@@ -359,7 +358,13 @@ fn a_pace_is_kept_and_what_waits_follows_in_order() {
         burst: 3,
     });
     let config = config(Durability::Process, link);
-    let mut world = World::new(&net, &disk, config, Desk::default());
+    World::new(net, disk, config, Desk::default())
+}
+
+#[test]
+fn a_pace_is_kept_and_what_waits_follows_in_order() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 16)), SimDisk::new());
+    let mut world = paced(&net, &disk);
     let conn = world.connect();
     let stream: Vec<u8> = (0..20).flat_map(|at| frame(&format!("{at}"))).collect();
     world.say(conn, &stream);
@@ -376,14 +381,7 @@ fn a_pace_is_kept_and_what_waits_follows_in_order() {
 #[test]
 fn a_link_that_is_closed_keeps_its_pace() {
     let (net, disk) = (SimNet::new(1, calm(1 << 16)), SimDisk::new());
-    let mut link = acceptor();
-    link.outbound = Some(Rate {
-        count: 10,
-        per: Duration::from_secs(1),
-        burst: 3,
-    });
-    let config = config(Durability::Process, link);
-    let mut world = World::new(&net, &disk, config, Desk::default());
+    let mut world = paced(&net, &disk);
     let conn = world.connect();
     let stream: Vec<u8> = (0..30).flat_map(|at| frame(&format!("{at}"))).collect();
     world.say(conn, &stream);

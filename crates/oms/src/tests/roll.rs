@@ -38,15 +38,21 @@ impl World {
     /// The day is over and the venue did not answer.
     fn lapsed() -> (Self, Number) {
         let mut world = waiting();
-        let order = world.live();
-        world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
-        world.work();
-        world.at += 61 * SECOND;
-        world.work();
-        assert_eq!(world.stands_as(order), Lapsed);
+        let order = world.lapse();
         assert_eq!(world.core.state().day(), 20_261_123);
         world.check();
         (world, order)
+    }
+
+    /// An order whose end the venue does not confirm within the `roll_wait` of a minute.
+    fn lapse(&mut self) -> Number {
+        let order = self.live();
+        self.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
+        self.work();
+        self.at += 61 * SECOND;
+        self.work();
+        assert_eq!(self.stands_as(order), Lapsed);
+        order
     }
 
     fn reject_cancel(&mut self, order: Number, reject: &VenueReject<'_>) {
@@ -543,12 +549,7 @@ fn a_lost_cancel_on_a_line_without_status_requests_is_sent_again() {
             group.status = StatusRule::Never;
         }
         let mut world = World::of(rules);
-        let order = world.live();
-        world.tell(|core, at, mut sink| core.begin_day(at, 20_261_123, &mut sink));
-        world.work();
-        world.at += 61 * SECOND;
-        world.work();
-        assert_eq!(world.stands_as(order), Lapsed);
+        let order = world.lapse();
         world.cancel_in_flight(order, whose);
         line_returns(&mut world);
         let said = world.wait(6 * SECOND);
