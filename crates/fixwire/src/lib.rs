@@ -109,8 +109,8 @@ pub mod log {
     #[cfg(feature = "postgresql")]
     pub use fixwire_logs::RowDatabase;
     pub use fixwire_logs::{
-        FileLog, RowChange, RowColumn, RowDay, RowFault, RowKind, RowPosition, RowSettings,
-        RowTable, SqlLog, TableRow,
+        FileLog, FileLogRotation, RowChange, RowColumn, RowDay, RowFault, RowKind, RowPosition,
+        RowSettings, RowTable, SqlLog, TableRow,
     };
 }
 

@@ -1,7 +1,7 @@
 //! Logs in files.
 
-use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File};
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ use fixwire_protocol::Timestamp;
 use fixwire_sys::private;
 
 use super::line::Lines;
+use super::rotation::{FileExtent, FileLogRotation, LogDay, LogFolder};
 use crate::store::{Family, SessionName};
 
 /// Name that stands for the session in the files for events of the engine itself.
@@ -35,6 +36,8 @@ pub struct FileLog {
     /// Whether messages have times. Only for the layout of QuickFIX/J; in the other layouts messages always have
     /// times.
     pub stamp_messages: bool,
+    /// When files are renamed, and how many of them stay.
+    pub rotation: FileLogRotation,
 }
 
 impl FileLog {
@@ -46,6 +49,7 @@ impl FileLog {
             heartbeats: true,
             milliseconds: false,
             stamp_messages: false,
+            rotation: FileLogRotation::default(),
         }
     }
 }
@@ -65,10 +69,11 @@ impl Log for FileLog {
 }
 
 /// The files of all sessions.
-struct Files {
+pub(crate) struct Files {
     log: FileLog,
     lines: Lines,
     outputs: BTreeMap<PathBuf, Output>,
+    names: LogFolder,
     /// Number of bytes that wait in all files together.
     waiting: usize,
     /// The journal position up to which the log has received records; `None` before the first record.
@@ -80,13 +85,25 @@ struct Files {
 struct Output {
     file: Option<File>,
     waiting: Vec<u8>,
+    /// The file with all lines that wait for it, after the last of `ends`.
+    extent: FileExtent,
+    /// Where the file is renamed among the lines that wait.
+    ends: VecDeque<FileEnd>,
+}
+
+/// The end of a file that will be renamed.
+struct FileEnd {
+    /// Number of waiting bytes that still belong to the file.
+    bytes: usize,
+    /// The day of its last line.
+    day: LogDay,
 }
 
 impl Files {
     /// # Errors
     ///
     /// The folder cannot be created, or two sessions would share a file.
-    fn new(log: FileLog, sessions: &[String]) -> Result<Self, LogError> {
+    pub(crate) fn new(log: FileLog, sessions: &[String]) -> Result<Self, LogError> {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -105,6 +122,7 @@ impl Files {
             lines: Lines::new(&log),
             log,
             outputs: BTreeMap::new(),
+            names: LogFolder::default(),
             waiting: 0,
             given: None,
         })
@@ -130,8 +148,49 @@ impl Output {
         Ok(self.file.insert(kept.map_err(failed("open", path))?))
     }
 
-    fn write_out(&mut self, path: &Path) -> Result<(), LogError> {
-        if self.waiting.is_empty() {
+    /// Counts a line that was added to what waits; it may begin a new file.
+    fn count(&mut self, before: usize, wall: Timestamp, rotation: &FileLogRotation) -> usize {
+        let line = self.waiting.len() - before;
+        let day = LogDay::of(wall);
+        if rotation.is_due(&self.extent, line as u64, day) {
+            self.ends.push_back(FileEnd {
+                bytes: before,
+                day: self.extent.day.unwrap_or(day),
+            });
+            self.extent = FileExtent::default();
+        }
+        self.extent.bytes += line as u64;
+        self.extent.day = self.extent.day.max(Some(day));
+        line
+    }
+
+    /// Writes what waits, and renames the file where it ends.
+    fn write_out(
+        &mut self,
+        path: &Path,
+        keep: Option<u32>,
+        names: &mut LogFolder,
+    ) -> Result<(), LogError> {
+        let mut result = Ok(());
+        while let Some(end) = self.ends.front() {
+            let (bytes, day) = (end.bytes, end.day);
+            self.write(path, bytes)?;
+            names.rotate(path, day).map_err(failed("rename", path))?;
+            self.file = None;
+            self.ends.pop_front();
+            let surplus = keep.map_or(Vec::new(), |keep| names.surplus(path, keep));
+            for path in surplus {
+                let gone = fs::remove_file(&path).map_err(failed("remove", &path));
+                result = result.and(gone);
+            }
+        }
+        let written = self.write(path, self.waiting.len());
+        result.and(written)
+    }
+
+    /// Writes this many bytes of what waits.
+    fn write(&mut self, path: &Path, bytes: usize) -> Result<(), LogError> {
+        if bytes == 0 {
             return Ok(());
         }
         if self.file.is_none() {
@@ -140,19 +199,25 @@ impl Output {
         let Some(file) = &mut self.file else {
             return Ok(());
         };
-        drain(&mut self.waiting, file).map_err(failed("write", path))
+        let before = self.waiting.len();
+        let result = drain(&mut self.waiting, bytes, file).map_err(failed("write", path));
+        let written = before - self.waiting.len();
+        for end in &mut self.ends {
+            end.bytes -= written;
+        }
+        result
     }
 }
 
-/// Writes the lines that wait. After a failure, what was not written still waits, even if it begins in the middle of
-/// a line.
-fn drain(waiting: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
+/// Writes this many bytes of what waits. After a failure, what was not written still waits, even if it begins in the
+/// middle of a line.
+fn drain(waiting: &mut Vec<u8>, bytes: usize, to: &mut impl Write) -> io::Result<()> {
     let mut written = 0;
     let result = loop {
-        if written == waiting.len() {
+        if written == bytes {
             break Ok(());
         }
-        match to.write(&waiting[written..]) {
+        match to.write(&waiting[written..bytes]) {
             Ok(0) => break Err(ErrorKind::WriteZero.into()),
             Ok(bytes) => written += bytes,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -174,18 +239,18 @@ impl LogTarget for Files {
             return;
         }
         let path = self.path(session, "messages");
-        let waiting = &mut self.outputs.entry(path).or_default().waiting;
-        let before = waiting.len();
-        self.lines.message(wall, message, waiting);
-        self.waiting += waiting.len() - before;
+        let output = output(&mut self.outputs, path);
+        let before = output.waiting.len();
+        self.lines.message(wall, message, &mut output.waiting);
+        self.waiting += output.count(before, wall, &self.log.rotation);
     }
 
     fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str) {
         let path = self.path(session.unwrap_or(ENGINE), "event");
-        let waiting = &mut self.outputs.entry(path).or_default().waiting;
-        let before = waiting.len();
-        self.lines.event(wall, text, waiting);
-        self.waiting += waiting.len() - before;
+        let output = output(&mut self.outputs, path);
+        let before = output.waiting.len();
+        self.lines.event(wall, text, &mut output.waiting);
+        self.waiting += output.count(before, wall, &self.log.rotation);
     }
 
     /// Lines that wait for a file that could not be written go to the new file.
@@ -195,6 +260,10 @@ impl LogTarget for Files {
             if output.file.take().is_some() {
                 // A file that cannot be opened is tried again with its next line.
                 result = result.and(output.open(path).map(|_| true));
+                if output.ends.is_empty() {
+                    output.extent = FileExtent::at(path);
+                    output.extent.bytes += output.waiting.len() as u64;
+                }
             }
         }
         result
@@ -210,11 +279,22 @@ impl LogTarget for Files {
         self.waiting = 0;
         for (path, output) in &mut self.outputs {
             // A file that fails does not delay the other files.
-            result = result.and(output.write_out(path));
+            let written = output.write_out(path, self.log.rotation.keep, &mut self.names);
+            result = result.and(written);
             self.waiting += output.waiting.len();
         }
         result
     }
+}
+
+/// The output for the file at this path, which may be there from an earlier run.
+fn output(outputs: &mut BTreeMap<PathBuf, Output>, path: PathBuf) -> &mut Output {
+    let extent = |path: &Path| Output {
+        extent: FileExtent::at(path),
+        ..Output::default()
+    };
+    let found = outputs.entry(path);
+    found.or_insert_with_key(|path| extent(path))
 }
 
 /// Whether the message is a Heartbeat: MsgType(35), the third field of every message, is 0.
@@ -265,18 +345,23 @@ mod tests {
         }
     }
 
+    fn drain_all(waiting: &mut Vec<u8>, disk: &mut Disk) -> io::Result<()> {
+        let bytes = waiting.len();
+        drain(waiting, bytes, disk)
+    }
+
     #[test]
     fn a_line_that_a_full_disk_cut_is_ended_later() {
         let mut waiting = b"first\nsecond\n".to_vec();
         let mut disk = Disk(8, Vec::new());
         for _ in 0..2 {
-            let error = drain(&mut waiting, &mut disk).unwrap_err();
+            let error = drain_all(&mut waiting, &mut disk).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::StorageFull);
             assert_eq!(waiting, b"cond\n");
         }
         disk.0 = 100;
         waiting.extend_from_slice(b"third\n");
-        drain(&mut waiting, &mut disk).unwrap();
+        drain_all(&mut waiting, &mut disk).unwrap();
         assert!(waiting.is_empty());
         assert_eq!(disk.1, b"first\nsecond\nthird\n");
     }
@@ -294,7 +379,7 @@ mod tests {
                     .open("/dev/full")
                     .unwrap(),
             ),
-            waiting: Vec::new(),
+            ..Output::default()
         };
         files.outputs.insert(paths[1].clone(), full);
         let lines = |at: usize| {

@@ -7,6 +7,7 @@
 
 mod files;
 mod line;
+mod rotation;
 mod row_tables;
 mod sql;
 pub mod store;
@@ -14,6 +15,7 @@ pub mod store;
 mod tests;
 
 pub use files::FileLog;
+pub use rotation::FileLogRotation;
 #[cfg(feature = "postgresql")]
 pub use row_tables::RowDatabase;
 pub use row_tables::{

@@ -549,6 +549,15 @@ keys! {
     /// With `FileLogLayout=quickfixj`: messages in logs have times. In other layouts they always have times.
     FileIncludeTimeStampForMessages
         ["FileIncludeTimeStampForMessages": "J"], ValueKind::Bool, Some("N"), Engine;
+    /// Maximum length of a file in `FileLogPath`. A line that does not fit begins a new file, and the full one gets a
+    /// name with its day and a number ([rotating](../operating/running.md#rotating-logs)). Without this key the length
+    /// has no limit.
+    FileLogMaxSize [], bytes(64 * KB, 1024 * GB), None, Engine;
+    /// Each file in `FileLogPath` ends with its day, in UTC; it gets a name with this day and a number.
+    FileLogDaily [], ValueKind::Bool, Some("N"), Engine;
+    /// Number of renamed files that stay, for each file in `FileLogPath`; the oldest above it are removed. Only with
+    /// `FileLogMaxSize` or `FileLogDaily=Y`. Without this key all files stay.
+    FileLogKeep [], ValueKind::Int { min: 1, max: 100_000, unit: "files" }, None, Engine;
     /// Database of message and event logs, in the tables that tools for QuickFIX read: `sqlite:PATH`, or
     /// `postgresql://USER@HOST:PORT/DATABASE`. The logs are written from the journal, and do not delay messages;
     /// passwords are masked. Each message is logged exactly once, even after a kill or an outage of the database.

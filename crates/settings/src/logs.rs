@@ -6,7 +6,7 @@ use fixwire_engine::config::{Durability, EngineConfig};
 use fixwire_engine::log::Log;
 use fixwire_engine::transport::Password;
 use fixwire_logs::store::Family;
-use fixwire_logs::{FileLog, SqlLog};
+use fixwire_logs::{FileLog, FileLogRotation, SqlLog};
 use fixwire_protocol::Tag;
 
 use super::Id;
@@ -33,6 +33,13 @@ pub(super) fn file(from: &SessionSettings) -> Option<FileLog> {
         heartbeats: from.bool(Id::FileLogHeartbeats),
         milliseconds: from.bool(Id::FileIncludeMilliseconds),
         stamp_messages: from.bool(Id::FileIncludeTimeStampForMessages),
+        rotation: FileLogRotation {
+            max_bytes: from.int(Id::FileLogMaxSize),
+            daily: from.bool(Id::FileLogDaily),
+            keep: from
+                .int(Id::FileLogKeep)
+                .and_then(|keep| u32::try_from(keep).ok()),
+        },
         ..FileLog::new(from.text(Id::FileLogPath)?)
     })
 }
@@ -69,6 +76,11 @@ pub(super) fn check(
         "sql" => Id::SqlLog,
         _ => Id::FileLogPath,
     };
+    let is_rotated = from.int(Id::FileLogMaxSize).is_some() || from.bool(Id::FileLogDaily);
+    if from.int(Id::FileLogKeep).is_some() && !is_rotated {
+        let note = "no file is renamed, so none is removed: set FileLogMaxSize or FileLogDaily=Y";
+        return Err(settings.error(from, Id::FileLogKeep, note.to_owned()));
+    }
     if let Some(log) = config.logs.first()
         && config.durability == Durability::Memory
     {
@@ -86,6 +98,27 @@ pub(super) fn check(
 mod tests {
     use super::*;
     use crate::Source;
+
+    #[test]
+    fn files_are_renamed_as_the_settings_say() {
+        let rotation = |lines: &str| {
+            let text = format!(
+                "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=A\nTargetCompID=B\nConnectionType=acceptor\n\
+                 SocketAcceptPort=5001\nFileLogPath=log\n{lines}"
+            );
+            let path = "x.cfg".into();
+            let settings = Settings::read(&Source { path, text }).unwrap();
+            file(&settings.sessions[0]).unwrap().rotation
+        };
+        assert_eq!(rotation(""), FileLogRotation::default());
+        let wanted = FileLogRotation {
+            max_bytes: Some(100 << 20),
+            daily: true,
+            keep: Some(7),
+        };
+        let lines = "FileLogMaxSize=100M\nFileLogDaily=Y\nFileLogKeep=7\n";
+        assert_eq!(rotation(lines), wanted);
+    }
 
     #[test]
     fn what_no_log_shows_is_said_in_tags() {
@@ -135,6 +168,10 @@ mod tests {
             (
                 "SqlLog=sqlite:a\nDurability=memory\n",
                 "logs are written from the journal",
+            ),
+            (
+                "FileLogPath=log\nFileLogKeep=7\n",
+                "set FileLogMaxSize or FileLogDaily=Y",
             ),
         ] {
             let error: String = with(lines).unwrap_err();

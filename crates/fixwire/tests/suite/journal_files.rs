@@ -9,7 +9,6 @@ use std::sync::Arc;
 use common::*;
 use fixwire::journal::{Alteration, Directory, Journal, JournalConfig, JournalTrouble};
 use fixwire::log::FileLog;
-use fixwire::store::Family;
 use fixwire::{ConfigError, Engine, EngineConfig, EngineError, Event};
 use fixwire_protocol::Timestamp;
 
@@ -157,13 +156,7 @@ fn an_engine_that_does_not_start_says_what_it_cut_off() {
     let logs = folder.path().join("logs");
     fs::write(&logs, "no folder").unwrap();
     let config = EngineConfig {
-        logs: vec![Arc::new(FileLog {
-            folder: logs,
-            layout: Family::Quickfix,
-            heartbeats: true,
-            milliseconds: true,
-            stamp_messages: true,
-        })],
+        logs: vec![Arc::new(FileLog::new(logs))],
         ..config(&store, acceptor_session("127.0.0.1:0"))
     };
     let error = Engine::new(config, Echo(Default::default())).err().unwrap();
