@@ -4,7 +4,9 @@
 use std::ops::Range;
 
 use fixwire_protocol::session::{Verdict, is_admin};
-use fixwire_protocol::{Application, Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox};
+use fixwire_protocol::{
+    Application, Message, Mono, MsgSeqNumSource, Nanos, Now, Outbox, SessionId,
+};
 
 use crate::canary::{self, PlantedFault};
 use crate::consult::{guarded, receive_logon};
@@ -49,6 +51,8 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) busy: Vec<usize>,
     /// Number of times that the outbox was written and emptied.
     pub(crate) flushes: u64,
+    /// The session or link from which messages are read, or were read last.
+    pub(crate) reading: SessionId,
     /// Connections that failed during a write, with the reason.
     pub(crate) failed: Vec<(usize, Ending)>,
     pub(crate) timers: Timers,

@@ -27,8 +27,9 @@ impl<D: Disk> Core<D> {
                 && self.outbox.bytes(0..count).len() >= self.full_bytes
     }
 
-    /// Writes the committed messages, with one write for all messages of a session, in order. Afterwards
-    /// [`Core::failed`] lists the connections that failed.
+    /// Writes the committed messages, with one write for all messages of a session, in order. Messages for other
+    /// sessions are written before those for the session that is read: the order of a client leaves for the venue
+    /// before the client gets the answer. Afterwards [`Core::failed`] lists the connections that failed.
     #[inline]
     pub(crate) fn flush(&mut self, host: &mut impl Host) -> Result<(), JournalError> {
         let mut count = self.outbox.entries().len();
@@ -38,8 +39,8 @@ impl<D: Disk> Core<D> {
         if self.sync_first && !leaves_out_sync(&self.lines, self.flushes) {
             self.journal.sync(self.journal.end())?;
         }
-        if count > 2 && self.is_mixed() {
-            self.outbox.gather();
+        if self.is_mixed() {
+            self.outbox.gather(self.reading);
             count = self.outbox.entries().len();
         }
         let mut start = 0;
@@ -58,12 +59,21 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// Whether the outbox has messages of several sessions, or notes in addition to messages.
+    /// Whether the outbox has messages of several sessions, or notes in addition to messages, and their order is not
+    /// that of the writes.
+    #[inline]
     fn is_mixed(&self) -> bool {
-        let entries = self.outbox.entries();
-        entries
-            .iter()
-            .any(|entry| entry.session != entries[0].session)
+        match self.outbox.entries() {
+            [_] => false,
+            [first, second] => {
+                first.session == self.reading && second.session != self.reading && !second.is_note()
+            }
+            entries => {
+                let mut entries = entries.iter();
+                let first = entries.next().map(|entry| entry.session);
+                entries.any(|entry| Some(entry.session) != first)
+            }
+        }
     }
 
     /// For a session that has ended: writes messages that the socket has not accepted yet, the Logout last. Writes as

@@ -358,6 +358,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 redactor: Redactor::new(config.max_message, config.max_fields),
                 busy: Vec::with_capacity(lines.len()),
                 flushes: 0,
+                reading: SessionId(0),
                 failed: Vec::with_capacity(lines.len()),
                 timers: Timers::new(lines.len()),
                 lines,

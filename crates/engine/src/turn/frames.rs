@@ -47,6 +47,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     /// Handles the complete frames in a link's receive buffer, and writes their effects.
     fn process_frames(&mut self, now: Now, link: usize, conn: ConnId) -> Result<(), EngineError> {
+        self.core.reading = self.core.links[link].id;
         let ending = loop {
             let bytes = self.link_inputs[link].unread();
             let at = &mut self.core.links[link];

@@ -45,6 +45,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     /// Handles the complete messages in a session's receive buffer, and writes their effects.
     pub(crate) fn process(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
+        self.core.reading = SessionId(session as u32);
         let ending = loop {
             let bytes = self.inputs[session].unread();
             if bytes.is_empty() {

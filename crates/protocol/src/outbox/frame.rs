@@ -202,7 +202,7 @@ mod tests {
         outbox.seal_frame(4, 2);
         assert!(outbox.sealed(1).starts_with(b"8=FIX.4.4\x01"));
         assert_eq!(outbox.sealed(4), b"two");
-        outbox.gather();
+        outbox.gather(SessionId(0));
         let entries = outbox.entries();
         let frames = entries.iter().position(|entry| entry.is_frame()).unwrap();
         assert_eq!(outbox.bytes(frames..frames + 2), b"\0\x01onetwo");

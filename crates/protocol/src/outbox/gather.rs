@@ -1,6 +1,7 @@
 //! Gathers sealed messages for writing, so that the messages of one session are next to each other.
 
 use super::{Content, Outbox, State};
+use crate::SessionId;
 
 impl Outbox {
     /// Makes [`Outbox::gather`] possible. This doubles the memory of the outbox.
@@ -11,13 +12,13 @@ impl Outbox {
     }
 
     /// Puts the messages of each session next to each other, in the order in which they were written, so that each
-    /// session has one slice. Notes and discarded messages are left out. Call this only when everything in the outbox
+    /// session has one slice. The slice of `last` follows those of all other sessions. Notes and discarded messages are left out. Call this only when everything in the outbox
     /// is sealed, and write nothing more before [`Outbox::clear`].
     ///
     /// # Panics
     ///
     /// When the outbox was made without [`Outbox::with_gather`].
-    pub fn gather(&mut self) {
+    pub fn gather(&mut self, last: SessionId) {
         debug_assert!(
             self.unsealed().is_empty(),
             "what is not sealed has no place yet"
@@ -26,7 +27,7 @@ impl Outbox {
             .retain(|entry| entry.state == State::Sealed && entry.content != Content::Note);
         // The order of bytes is the order of writing.
         self.entries
-            .sort_unstable_by_key(|entry| (entry.session, entry.start));
+            .sort_unstable_by_key(|entry| (entry.session == last, entry.session, entry.start));
         let mut at = 0;
         for entry in &mut self.entries {
             let end = at + (entry.end - entry.start);

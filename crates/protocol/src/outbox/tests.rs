@@ -460,10 +460,10 @@ proptest! {
 }
 
 /// Messages of three sessions and notes, in any order: gathered, each session has one slice, with its messages in
-/// the order of their writing.
+/// the order of their writing, and the chosen session is the last.
 #[test]
 fn gathered_messages_of_a_session_stand_side_by_side() {
-    proptest!(|(kinds in prop::collection::vec(0..5_u32, 1..60))| {
+    proptest!(|(kinds in prop::collection::vec(0..5_u32, 1..60), last in 0..3_u32)| {
         let mut outbox = outbox(64 << 10, 100).with_gather();
         for (at, kind) in kinds.iter().enumerate() {
             match kind {
@@ -488,7 +488,10 @@ fn gathered_messages_of_a_session_stand_side_by_side() {
                 plain[entry.session.0 as usize].extend_from_slice(outbox.sealed(index));
             }
         }
-        outbox.gather();
+        outbox.gather(SessionId(last));
+        let places = outbox.entries().iter().map(|entry| entry.session.0);
+        let places = places.map(|session| (session == last, session));
+        prop_assert!(places.is_sorted(), "the last session is not last");
         let mut found: Vec<Vec<u8>> = (0..3).map(|_| Vec::new()).collect();
         let mut start = 0;
         for run in outbox.entries().chunk_by(|one, other| one.session == other.session) {
