@@ -4,8 +4,8 @@ use std::io;
 
 use crate::host::{ConnId, Host};
 
-/// Maximum size of one read in bytes, about 40 orders. The answers to these orders are written after the last order,
-/// and other connections wait meanwhile. A smaller value would cause more writes.
+/// Maximum size of one read in bytes, about 40 orders. Other connections wait until all of them are handled. A smaller
+/// value would cause more reads.
 pub(crate) const READ: usize = 8 << 10;
 /// Maximum size of one read in bytes, when answers wait for a sync of the disk. A sync takes longer than a write.
 const READ_SYNCED: usize = 256 << 10;

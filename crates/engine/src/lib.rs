@@ -7,7 +7,7 @@
 //! while !stopped {
 //!     turn: poll the sockets, read the clock,
 //!           for each connection that is readable: read once, carry out each whole message
-//!             (decode, session, application, MsgSeqNum, one journal record), write once,
+//!             (decode, session, application, MsgSeqNum, one journal record), write once for a few messages,
 //!           then timers, commands of other threads, Application::on_time, rare work
 //!     nothing done?  spin: again · yield: offer the core · block: sleep until something is due
 //! }

@@ -27,7 +27,7 @@ use crate::operation::{OperationError, Operator};
 use dialler::{Dialler, State};
 use flow::{Inbound, Pacer};
 use hours::Hours;
-use link::{Leaving, Link};
+use link::{Leaving, Link, Stage};
 use output::{Gate, Output};
 use resending::{Resending, Resent};
 use trail::Trail;
@@ -225,6 +225,13 @@ impl Line {
     #[inline]
     pub(crate) fn was_logged_on(&self) -> bool {
         self.link.is_some_and(|link| link.was_logged_on())
+    }
+
+    /// Whether the session is logged on over its connection.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        let link = self.link.as_ref();
+        link.is_some_and(|link| matches!(link.stage, Stage::LoggedOn))
     }
 
     /// Whether the session ended before this flush.

@@ -216,6 +216,12 @@ impl SimDisk {
         state.fail_sync.is_some_and(|nth| state.syncs > nth)
     }
 
+    /// Number of syncs so far.
+    #[must_use]
+    pub fn syncs(&self) -> u64 {
+        self.state().syncs
+    }
+
     /// Lets the system write stored pages to disk at random times, determined by this seed; 0 ends this.
     pub fn write_back(&self, seed: u64) {
         self.state().write_back = (seed > 0).then(|| Random::new(seed));

@@ -159,7 +159,7 @@ pub struct PeerInfo<'a> {
 /// ```
 ///
 /// A message that is not delivered to the application only has the marks `Parsed` and `Checked`. [`Host::write`]
-/// follows, once for everything that a read has caused.
+/// follows, once for each connection and for everything that a few messages of a read have caused.
 #[derive(Clone, Copy, Debug)]
 pub enum Mark<'a> {
     /// The engine has framed and decoded this message.

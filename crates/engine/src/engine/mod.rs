@@ -37,6 +37,7 @@ use crate::lock_memory::lock_memory;
 use crate::log::{Feed, FeedStart};
 use crate::notes::Notes;
 use crate::timers::Timers;
+use crate::turn::early::EarlyRelease;
 use crate::unsent::UnsentMessages;
 use fixwire_protocol::Redactor;
 
@@ -66,6 +67,7 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     /// Buffer for a message that was queued while a gap was open.
     pub(crate) held: Vec<u8>,
     pub(crate) ready: Vec<Ready>,
+    pub(crate) early: EarlyRelease,
     /// The sessions whose timers are due in this turn.
     pub(crate) due: Vec<usize>,
     /// The owner of each connection of the host: a session, a link, or an entry of [`Lobby`].
@@ -378,6 +380,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             decoder,
             held: Vec::with_capacity(config.max_message),
             ready: Vec::with_capacity(1024),
+            early: EarlyRelease::new(config.durability == Durability::Disk),
             due: Vec::new(),
             owners: Vec::new(),
             lobby,

@@ -48,6 +48,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Handles the complete frames in a link's receive buffer, and writes their effects.
     fn process_frames(&mut self, now: Now, link: usize, conn: ConnId) -> Result<(), EngineError> {
         self.core.reading = self.core.links[link].id;
+        self.early.begin_read();
         let ending = loop {
             let bytes = self.link_inputs[link].unread();
             let at = &mut self.core.links[link];
@@ -85,11 +86,18 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 break Some(Ending::Application(why));
             }
             self.release_if_full(now)?;
+            let may_release = self.early.counts();
+            let unread = self.link_inputs[link].unread().len();
+            if unread == 0 {
+                break None;
+            }
+            if may_release {
+                self.release_early(now, unread, true)?;
+            }
         };
         match ending {
             Some(why) => self.part_link(now, link, why),
-            None if self.core.sync_first => Ok(()),
-            None => self.release(now),
+            None => self.release_read(now),
         }
     }
 

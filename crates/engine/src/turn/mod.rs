@@ -4,7 +4,7 @@
 //!   poll ─ clock ─ each readable connection:  read once
 //!                                             each whole message: decode, Session::receive,
 //!                                               Application::on_message, seal, journal: one record
-//!                                             one write of all that was caused
+//!                                             one write of what a group of messages caused
 //!        ─ what waits for sockets ─ due timers ─ commands ─ Application::on_time ─ sessions that it logs out
 //!        ─ rare work
 //! ```
@@ -12,6 +12,7 @@
 mod commands;
 mod connection;
 mod dialling;
+pub(crate) mod early;
 mod frames;
 mod guests;
 mod hours;
@@ -27,6 +28,7 @@ use crate::event::{Ending, Event};
 use crate::frames::link_of;
 use crate::host::{ConnId, Host, Mark, Ready};
 use crate::journal::Disk;
+use early::Due;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// One turn. It sleeps at most for `wait` when nothing is ready.
@@ -205,9 +207,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     }
 
     /// Writes committed messages, and closes the connections that fail meanwhile. Called after the effects of one
-    /// read, timer or command, before something that must follow committed messages (the Logon of a connection, or its
-    /// end), and by [`Self::release_if_full`]. With `disk`, the effects of all reads are written together, after the
-    /// last read.
+    /// read, of a [group](early) of its messages, of a timer or command, before something that must follow committed
+    /// messages (the Logon of a connection, or its end), and by [`Self::release_if_full`]. With `disk`, the effects of
+    /// all reads are written together, after the last read.
     #[inline]
     pub(crate) fn release(&mut self, now: Now) -> Result<(), EngineError> {
         self.core.flush(&mut self.host)?;
@@ -240,6 +242,46 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             true => self.release(now),
             false => Ok(()),
         }
+    }
+
+    /// Writes what a read has caused so far, while more of the read is left, if that pays. Nothing leaves early after
+    /// the session of the read has ended (`is_on`).
+    #[inline(never)]
+    fn release_early(&mut self, now: Now, unread: usize, is_on: bool) -> Result<(), EngineError> {
+        if !is_on {
+            self.early.stop();
+            return Ok(());
+        }
+        match self.early.due(unread, !self.core.outbox.is_empty()) {
+            Due::Nothing => Ok(()),
+            Due::Begin => {
+                self.early.begin(self.host.now().mono, unread);
+                Ok(())
+            }
+            Due::Release => self.release_measured(now, unread),
+        }
+    }
+
+    /// Writes what a read has caused, or its rest. With `disk`, the effects of all reads are written together.
+    #[inline]
+    fn release_read(&mut self, now: Now) -> Result<(), EngineError> {
+        if self.core.sync_first {
+            return Ok(());
+        }
+        if self.early.is_measuring() && !self.core.outbox.is_empty() {
+            return self.release_measured(now, 0);
+        }
+        self.release(now)
+    }
+
+    /// Writes committed messages, and measures how long that takes.
+    #[inline(never)]
+    fn release_measured(&mut self, now: Now, unread: usize) -> Result<(), EngineError> {
+        let start = self.host.now().mono;
+        self.release(now)?;
+        let end = self.host.now().mono;
+        self.early.released(start, end, unread);
+        Ok(())
     }
 
     /// Writes messages that wait for sockets.

@@ -46,11 +46,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Handles the complete messages in a session's receive buffer, and writes their effects.
     pub(crate) fn process(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         self.core.reading = SessionId(session as u32);
+        self.early.begin_read();
         let ending = loop {
             let bytes = self.inputs[session].unread();
-            if bytes.is_empty() {
-                break None;
-            }
             let next = if self.core.lines[session].config.validate_checksum {
                 frame::next(bytes, self.max_message)
             } else {
@@ -132,8 +130,15 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             if let Some(ending) = self.follow(now, session, verdict)? {
                 break Some(ending);
             }
-            if self.core.is_full() {
-                self.release(now)?;
+            let may_release = self.early.counts();
+            let unread = self.inputs[session].unread().len();
+            if unread == 0 {
+                break None;
+            }
+            if may_release {
+                // What follows the end of a session leaves with what precedes it.
+                let is_on = self.core.lines[session].is_on();
+                self.release_early(now, unread, is_on)?;
                 if self.core.lines[session].link.is_none() {
                     return Ok(());
                 }
@@ -142,8 +147,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.core.note_due(session);
         match ending {
             Some(ending) => self.part(now, session, ending),
-            None if self.core.sync_first => Ok(()),
-            None => self.release(now),
+            None => self.release_read(now),
         }
     }
 

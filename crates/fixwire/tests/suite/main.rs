@@ -18,6 +18,7 @@ mod checkpoint_files;
 mod checkpoints;
 mod control;
 mod created_sessions;
+mod early_release;
 mod effect_once;
 mod events;
 mod farewell;

@@ -342,7 +342,12 @@ impl<H: Host> HostAround for MarkingHost<H> {
             marks.written = marks.orders.len();
             self.has_unwritten = false;
         }
-        self.host.write(conn, bytes)
+        let written = self.host.write(conn, bytes);
+        if self.unhandled > 0 {
+            // The next message of the read waited for this write.
+            self.found = self.clock.now();
+        }
+        written
     }
 
     #[inline]
