@@ -54,6 +54,7 @@ fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
             PlantedFault::SkipStoreAgain,
             &["A1:", "expected zeros behind the last record"],
         ),
+        (PlantedFault::ReleaseBeforeCommit, &["A1:"]),
         (PlantedFault::SkipBacklogSync, &["A1:"]),
         (PlantedFault::SkipFarewellSync, &["A1:"]),
         // A record that names the place of a message that was left out finds another message there.

@@ -1,6 +1,7 @@
 //! Writes records in one pass: first the body of a record, then its length.
 
 use super::base::Start;
+use super::canary::{self, PlantedFault};
 use super::checkpoint::Checkpoint;
 use super::known::{Known, LOGGED_ON_FROM, SequenceCounters};
 use super::record::{CRC_AT, EFFECT, Effect, EffectHead, Head, RECORD, RecordKind, crc, padded};
@@ -78,6 +79,8 @@ pub struct Journal<D: Disk> {
     pub(super) look: Option<Timestamp>,
     /// Errors that were not reported yet.
     pub(super) troubles: Vec<Untold>,
+    /// With a planted fault: offset and length of the last record, which is not valid yet.
+    pub(super) late: Option<(usize, u32)>,
 }
 
 impl<D: Disk> Journal<D> {
@@ -100,6 +103,11 @@ impl<D: Disk> Journal<D> {
     ) -> Result<JournalPosition, JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned);
+        }
+        if canary::is(PlantedFault::ReleaseBeforeCommit)
+            && let Some((at, length)) = self.late.take()
+        {
+            self.segments.back_mut().publish(at, length);
         }
         let body = cause.inbound.unwrap_or_default();
         let mut length = RECORD + padded(body.len());
@@ -183,7 +191,11 @@ impl<D: Disk> Journal<D> {
             let crc = crc(segment.bytes(), at, length, self.salt);
             segment.store(at + CRC_AT, &crc.to_le_bytes());
         }
-        segment.publish(at, length as u32);
+        if canary::is(PlantedFault::ReleaseBeforeCommit) {
+            self.late = Some((at, length as u32));
+        } else {
+            segment.publish(at, length as u32);
+        }
         self.last = at;
         self.at = at + length;
         self.record += 1;

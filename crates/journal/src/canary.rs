@@ -47,11 +47,13 @@ pub enum PlantedFault {
     AnyPassword,
     /// The throttle of a peer never limits anything.
     SkipThrottle,
+    /// What a message causes is sent before its record is committed: a record becomes valid with the next one.
+    ReleaseBeforeCommit,
 }
 
 impl PlantedFault {
     /// All faults.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::SkipCommit,
         Self::SkipSync,
         Self::SkipCrc,
@@ -72,6 +74,7 @@ impl PlantedFault {
         Self::SkipStored,
         Self::AnyPassword,
         Self::SkipThrottle,
+        Self::ReleaseBeforeCommit,
     ];
 
     /// The fault's name in `FIXWIRE_CANARY`.
@@ -98,6 +101,7 @@ impl PlantedFault {
             Self::SkipStored => "skip-stored",
             Self::AnyPassword => "any-password",
             Self::SkipThrottle => "skip-throttle",
+            Self::ReleaseBeforeCommit => "release-before-commit",
         }
     }
 }

@@ -152,6 +152,7 @@ impl<D: Disk> Journal<D> {
             checkpoints: scan.checkpoints,
             look: None,
             troubles: Vec::new(),
+            late: None,
         };
         let Some(end) = end else {
             journal.begin()?;
