@@ -19,7 +19,7 @@ use crate::decide::work::earlier;
 use crate::desk::command::of_application;
 use crate::desk::positions::note_bytes;
 use crate::state::OmsState;
-use crate::values::value::Presence;
+use crate::values::value::{Number, Presence};
 
 /// Pause of lists of instruments while the journal uses its reserved disk space.
 const ON_RESERVE: Nanos = Nanos(100_000_000);
@@ -207,25 +207,15 @@ impl Application for Oms {
         }
         let today = self.today(now);
         let mut overdue = Vec::new();
-        let (messages, bytes) = self.room();
-        let (core, mut out) = self.parts(outbox, None);
-        let far = core.far_day();
-        core.begin_day(at, today.day, &mut out);
-        // Due work comes before all other work, and once more after it, so that other work cannot delay it.
-        let due = loop {
-            if !out.outbox.has_room(messages, bytes) {
-                break Some(Nanos(0));
+        let is_today = today.day <= self.core.state().day() && self.core.far_day().is_none();
+        let due = match self.core.idle_until(at).filter(|_| is_today) {
+            Some(due) => {
+                #[cfg(debug_assertions)]
+                self.core.assert_idle(at, due);
+                due
             }
-            let due = core.due(at, &mut |order| overdue.push(order), &mut out);
-            if !core.has_work(at) {
-                break due;
-            }
-            while core.has_work(at) && out.outbox.has_room(messages, bytes) {
-                core.work(at, &mut out);
-            }
+            None => self.do_due(at, today.day, &mut overdue, outbox),
         };
-        let is_far = self.core.far_day();
-        self.day_is_far(is_far.filter(|_| far != is_far));
         if !self.listings.is_empty() {
             self.list(outbox);
         }
@@ -239,6 +229,7 @@ impl Application for Oms {
             // The answers go on when the disk has room again.
             false if self.core.work.is_on_reserve() => Some(ON_RESERVE),
             false => {
+                let (messages, bytes) = self.room();
                 let instruments = &self.core.rules().instruments;
                 self.securities
                     .send(now.mono, instruments, messages, bytes, outbox)
@@ -351,5 +342,40 @@ impl Application for Oms {
     /// False: after a panic, the state of the OMS may have events that the journal does not have.
     fn survives_panics(&self) -> bool {
         false
+    }
+}
+
+impl Oms {
+    /// Starts a trading day if the clock is in a later one, and does the work that is due, as far as the outbox has
+    /// room. Adds orders that have waited too long for missing fills to `overdue`. Returns the time until the next
+    /// work.
+    #[inline(never)]
+    fn do_due(
+        &mut self,
+        at: i64,
+        day: u32,
+        overdue: &mut Vec<Number>,
+        outbox: &mut Outbox,
+    ) -> Option<Nanos> {
+        let (messages, bytes) = self.room();
+        let (core, mut out) = self.parts(outbox, None);
+        let far = core.far_day();
+        core.begin_day(at, day, &mut out);
+        // Due work comes before all other work, and once more after it, so that other work cannot delay it.
+        let due = loop {
+            if !out.outbox.has_room(messages, bytes) {
+                break Some(Nanos(0));
+            }
+            let due = core.due(at, &mut |order| overdue.push(order), &mut out);
+            if !core.has_work(at) {
+                break due;
+            }
+            while core.has_work(at) && out.outbox.has_room(messages, bytes) {
+                core.work(at, &mut out);
+            }
+        };
+        let is_far = self.core.far_day();
+        self.day_is_far(is_far.filter(|_| far != is_far));
+        due
     }
 }

@@ -3,6 +3,10 @@
 use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
+#[cfg(debug_assertions)]
+use crate::state::OmsState;
+#[cfg(debug_assertions)]
+use crate::state::event::OrderEvent;
 use crate::values::value::Number;
 
 /// Later than any time.
@@ -15,6 +19,55 @@ fn until(at: i64, when: Option<i64>) -> Option<Nanos> {
 }
 
 impl Core {
+    /// The time until the next step, if nothing is to be done now and only requests to venues wait for their time: the
+    /// usual case, for which no row of [`due`](Self::due) needs a look. `None` in all other cases.
+    ///
+    /// The inner `None` means that no step is due at any time.
+    #[inline]
+    pub(crate) fn idle_until(&mut self, at: i64) -> Option<Option<Nanos>> {
+        if self.has_other_timers() || self.has_work(at) {
+            return None;
+        }
+        match self.next_unanswered() {
+            None => Some(None),
+            Some(due) if due > at => Some(until(at, Some(due))),
+            Some(_) => None,
+        }
+    }
+
+    /// Whether a row of [`due`](Self::due) other than that of unanswered requests may have a step. It has none while its
+    /// queue is empty.
+    #[inline(always)]
+    fn has_other_timers(&mut self) -> bool {
+        let (work, state) = (&self.work, &self.state);
+        // Lengths are added and not compared one by one: nearly always all are 0.
+        let queued = work.later.len()
+            | work.pended.len()
+            | work.lapsed.waiting.len()
+            | work.alarms.len()
+            | work.gone.len()
+            | state.expiries.len()
+            | self.prices.deadlines.len()
+            | state.quotes.inquiries.len()
+            | work.mass.asked.len()
+            | work.asking.len()
+            | work.mass.waiting.len()
+            | state.spreads.waiting.len();
+        queued != 0
+            || work.retries.look < i64::MAX
+            || work.roll.is_some()
+            || !state.copies.is_off()
+            || self.lines.waits()
+    }
+
+    /// Checks that no row has a step, and that the rows give the same time.
+    #[cfg(debug_assertions)]
+    pub(crate) fn assert_idle(&mut self, at: i64, until: Option<Nanos>) {
+        let mut none = |_: &OmsState, event: &OrderEvent<'_>| panic!("not idle: {event}");
+        let due = self.due(at, &mut |order| panic!("not idle: {order}"), &mut none);
+        assert_eq!(due, until, "at {at}");
+    }
+
     /// Does what is due: at most one step of each row, from the first row to the last. Passes orders that have waited
     /// too long for missing fills to `overdue`. Returns the time until the next step.
     pub fn due(

@@ -122,18 +122,24 @@ impl Core {
     /// Requests the status of orders whose requests were not answered in time, and raises events for requests that stay
     /// unanswered; returns the time until the next step is due.
     pub(crate) fn due_unanswered(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
-        while let Some((due, number, step)) = self.work.unanswered.waiting.front().copied() {
-            let left = due.saturating_sub(at);
-            let waits = waits(&self.state, number).is_some();
-            if waits && left > 0 {
-                return Some(Nanos(left.unsigned_abs()));
+        let left = self.next_unanswered()?.saturating_sub(at);
+        if left > 0 {
+            return Some(Nanos(left.unsigned_abs()));
+        }
+        let (_, number, step) = self.work.unanswered.waiting.pop_front()?;
+        self.is_unanswered(at, number, step, sink);
+        // The next task is to send a status request or a cancel.
+        Some(Nanos(0))
+    }
+
+    /// The time of the next step for a request without an answer. Removes requests that no longer wait.
+    #[inline]
+    pub(crate) fn next_unanswered(&mut self) -> Option<i64> {
+        while let Some((due, number, _)) = self.work.unanswered.waiting.front().copied() {
+            if waits(&self.state, number).is_some() {
+                return Some(due);
             }
             self.work.unanswered.waiting.pop_front();
-            if waits {
-                self.is_unanswered(at, number, step, sink);
-                // The next task is to send a status request or a cancel.
-                return Some(Nanos(0));
-            }
         }
         None
     }
