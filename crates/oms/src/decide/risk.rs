@@ -15,6 +15,7 @@ mod legs;
 mod limited;
 
 use crate::state::orders::Order;
+use crate::state::orders::ids::OrderContent;
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
 use crate::state::{OmsState, Standing, Standings};
@@ -200,14 +201,14 @@ impl Checking<'_> {
     /// quantity and price.
     fn repeated(&self) -> i128 {
         let order = self.order;
-        let same = self.state.sameness(
-            order.account,
-            order.instrument,
-            order.side,
-            order.kind,
-            order.quantity,
-            order.price,
-        );
+        let same = self.state.ids.hash_of_order(OrderContent {
+            account: order.account,
+            instrument: order.instrument,
+            side: order.side,
+            kind: order.kind,
+            quantity: order.quantity,
+            price: order.price,
+        });
         // A child takes over a quantity of its parent, so the child is not identical to the parent.
         let same = if order.held > 0 { !same } else { same };
         let at = order.at.max(self.state.time());

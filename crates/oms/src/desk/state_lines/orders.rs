@@ -21,7 +21,12 @@ use crate::values::names::Names;
 use crate::values::value::{Effect, Price};
 
 pub(super) fn ids(of: &Ids, to: &mut StateLines) {
-    let Ids { key, used } = of;
+    let Ids {
+        key,
+        used,
+        last: _,
+        last_order: _,
+    } = of;
     to.of(format_args!("ids"));
     to.say("key", format_args!("{key:032x}"));
     for Used { hash, by } in used {

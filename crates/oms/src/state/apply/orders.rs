@@ -11,7 +11,7 @@ use crate::state::checkpoint::recalled::RecalledOrder;
 use crate::state::event::{LifecycleEvent, RemadeEvent, RequestEvent, StrayEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::flow::Passed;
-use crate::state::orders::ids::UsedBy;
+use crate::state::orders::ids::{OrderContent, UsedBy};
 use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::strays::{Stray, StrayUndo};
 use crate::state::orders::transition::{OrderState, Transition};
@@ -21,14 +21,12 @@ use crate::state::quotes::QuoteSide;
 use crate::state::tally::{Tally, Trade, TradeSide};
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::fields::carried::CarriedFields;
-use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
+use crate::values::ids::{Party, SessionNo};
 use crate::values::locate::Locate;
 use crate::values::marks::RequestMarks;
 use crate::values::reason::Why;
 use crate::values::units::{MOST, Scales};
-use crate::values::value::{
-    Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text,
-};
+use crate::values::value::{Effect, End, Number, Quantity, RequestKind, Text};
 
 /// Corrections of one fill of which each is known by all former ExecIDs(17) when its order leaves memory. The same
 /// report of a later one is a break.
@@ -854,7 +852,14 @@ impl OmsState {
         };
         let tally = self.counted(&new, None);
         if self.recent.is_on {
-            let hash = self.sameness(account, instrument, side, kind, quantity, price);
+            let hash = self.ids.hash_of_order(OrderContent {
+                account,
+                instrument,
+                side,
+                kind,
+                quantity,
+                price,
+            });
             // A child order is not counted as identical to its parent order.
             let is_child = self.families.parent_of(order).is_some();
             self.recent
@@ -890,30 +895,5 @@ impl OmsState {
                 order.withdrawn = true;
             }
         }
-    }
-
-    /// Hash of the fields that identical orders share.
-    pub(crate) fn sameness(
-        &self,
-        account: AccountNo,
-        instrument: InstrumentNo,
-        side: Side,
-        kind: OrderType,
-        quantity: Quantity,
-        price: Price,
-    ) -> u64 {
-        let mut bytes = [0; 34];
-        let words = [
-            u64::from(account.place()),
-            u64::from(instrument.place()),
-            quantity,
-            price.cast_unsigned(),
-        ];
-        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
-            place.copy_from_slice(&word.to_le_bytes());
-        }
-        bytes[32..].copy_from_slice(&[side.byte(), kind.byte()]);
-        let key = self.ids.key().to_le_bytes();
-        SipHasher13::new_with_key(&key).hash(&bytes)
     }
 }

@@ -1,12 +1,14 @@
 //! The ClOrdIDs of a day. Each takes 16 bytes, whatever its length.
 
+use core::cell::Cell;
+
 use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
 
-use crate::values::ids::SessionNo;
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
-use crate::values::value::{Number, Text};
+use crate::values::value::{Number, OrderType, Price, Quantity, Side, Text};
 use fixwire_ledger::{Put, Wire};
 
 /// The owner of an id. Ids of different owners never count as equal.
@@ -137,6 +139,67 @@ pub(crate) struct Used {
 pub(crate) struct Ids {
     pub(crate) key: u128,
     pub(crate) used: HashTable<Used>,
+    /// The id that was hashed last. A request is looked up before its id is added, and a cancel often names the order
+    /// that came right before.
+    pub(crate) last: Cell<LastHash>,
+    /// The content of the order that was hashed last, and its hash: an order is checked before it is added.
+    pub(crate) last_order: Cell<Option<(OrderContent, u64)>>,
+}
+
+/// The fields that identical orders share.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct OrderContent {
+    pub account: AccountNo,
+    pub instrument: InstrumentNo,
+    pub side: Side,
+    pub kind: OrderType,
+    pub quantity: Quantity,
+    pub price: Price,
+}
+
+impl OrderContent {
+    fn bytes(&self) -> [u8; 34] {
+        let mut bytes = [0; 34];
+        let words = [
+            u64::from(self.account.place()),
+            u64::from(self.instrument.place()),
+            self.quantity,
+            self.price.cast_unsigned(),
+        ];
+        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[32..].copy_from_slice(&[self.side.byte(), self.kind.byte()]);
+        bytes
+    }
+}
+
+/// A short id with its owner and its hash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastHash {
+    owner: [u8; 4],
+    /// Number of bytes of the id.
+    len: usize,
+    id: [u8; LastHash::MOST],
+    hash: u64,
+}
+
+impl LastHash {
+    /// Longer ids are hashed each time.
+    const MOST: usize = 24;
+    /// No id has this length.
+    const NONE: usize = usize::MAX;
+}
+
+impl Default for LastHash {
+    fn default() -> Self {
+        Self {
+            owner: [0; 4],
+            len: Self::NONE,
+            id: [0; Self::MOST],
+            hash: 0,
+        }
+    }
 }
 
 impl Ids {
@@ -144,6 +207,8 @@ impl Ids {
         Self {
             key,
             used: HashTable::with_capacity(capacity),
+            last: Cell::default(),
+            last_order: Cell::default(),
         }
     }
 
@@ -162,15 +227,53 @@ impl Ids {
     }
 
     pub(crate) fn hash(&self, owner: IdOwner, id: &[u8]) -> u64 {
-        let hasher = SipHasher13::new_with_key(&self.key.to_le_bytes());
+        let owner = owner.bytes();
+        let last = self.last.get();
+        if last.len == id.len() && last.owner == owner && last.id.starts_with(id) {
+            return last.hash;
+        }
+        self.hash_anew(owner, id)
+    }
+
+    /// Hashes an id, and keeps the hash if the id is short.
+    #[inline(never)]
+    fn hash_anew(&self, owner: [u8; 4], id: &[u8]) -> u64 {
+        let hasher = self.hasher();
         // All bytes are hashed at once, which takes half the time.
         let mut bytes = [0; 4 + Text::MAX];
-        bytes[..4].copy_from_slice(&owner.bytes());
-        if let Some(place) = bytes.get_mut(4..4 + id.len()) {
-            place.copy_from_slice(id);
-            return hasher.hash(&bytes[..4 + id.len()]);
+        bytes[..4].copy_from_slice(&owner);
+        let Some(place) = bytes.get_mut(4..4 + id.len()) else {
+            return hasher.hash(&[&owner[..], id].concat());
+        };
+        place.copy_from_slice(id);
+        let hash = hasher.hash(&bytes[..4 + id.len()]);
+        if id.len() <= LastHash::MOST
+            && let Some(id_bytes) = bytes[4..].first_chunk()
+        {
+            self.last.set(LastHash {
+                owner,
+                len: id.len(),
+                id: *id_bytes,
+                hash,
+            });
         }
-        hasher.hash(&[&owner.bytes(), id].concat())
+        hash
+    }
+
+    /// The keyed hash of an order's content.
+    pub(crate) fn hash_of_order(&self, content: OrderContent) -> u64 {
+        match self.last_order.get() {
+            Some((last, hash)) if last == content => hash,
+            _ => {
+                let hash = self.hasher().hash(&content.bytes());
+                self.last_order.set(Some((content, hash)));
+                hash
+            }
+        }
+    }
+
+    fn hasher(&self) -> SipHasher13 {
+        SipHasher13::new_with_key(&self.key.to_le_bytes())
     }
 
     pub(crate) fn find(&self, owner: impl Into<IdOwner>, id: &[u8]) -> Option<UsedBy> {
@@ -209,6 +312,8 @@ impl Ids {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     #[test]
@@ -258,6 +363,65 @@ mod tests {
         ids.add(session, b"A", 7_u64);
         ids.add(session, b"A", rejected);
         assert_eq!(ids.find(session, b"A"), Some(UsedBy::from(7_u64)));
+    }
+
+    #[test]
+    fn a_hash_that_is_kept_is_that_of_its_id_and_owner() {
+        let ids = Ids::new(7, 4);
+        let owners = [
+            IdOwner::Session(SessionNo::new(0)),
+            IdOwner::Session(SessionNo::new(256)),
+            IdOwner::Pools,
+        ];
+        let text = [b'A'; Text::MAX + 2];
+        let lens = [0, 1, 2, 23, 24, 25, Text::MAX, Text::MAX + 2];
+        for first in owners {
+            for one in lens {
+                for second in owners {
+                    for other in lens {
+                        ids.hash(first, &text[..one]);
+                        let anew = Ids::new(7, 0).hash(second, &text[..other]);
+                        assert_eq!(ids.hash(second, &text[..other]), anew);
+                    }
+                }
+            }
+        }
+        assert_ne!(ids.hash(owners[0], b"AB"), ids.hash(owners[0], b"AC"));
+    }
+
+    #[test]
+    fn a_hash_of_an_order_is_that_of_its_content() {
+        let ids = Ids::new(7, 4);
+        let one = OrderContent {
+            account: AccountNo::new(1),
+            instrument: InstrumentNo::new(2),
+            side: Side::Buy,
+            kind: OrderType::Limit,
+            quantity: 100,
+            price: 1250,
+        };
+        let others = [
+            one,
+            OrderContent { price: 1251, ..one },
+            OrderContent {
+                side: Side::Sell,
+                ..one
+            },
+            OrderContent {
+                kind: OrderType::StopLimit,
+                ..one
+            },
+        ];
+        let mut hashes = Vec::new();
+        for content in others {
+            ids.hash_of_order(one);
+            let hash = ids.hash_of_order(content);
+            assert_eq!(hash, Ids::new(7, 0).hash_of_order(content));
+            hashes.push(hash);
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), others.len());
     }
 
     #[test]
