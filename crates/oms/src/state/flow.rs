@@ -30,29 +30,51 @@ pub(crate) struct Passed {
 record! { Passed { messages, refused, cancels, executions, quantity, value } }
 
 impl Passed {
-    fn words(&mut self) -> [&mut u64; 4] {
-        let Self {
-            messages,
-            refused,
-            cancels,
-            executions,
-            ..
-        } = self;
-        [messages, refused, cancels, executions]
+    /// No flow.
+    pub(crate) const NONE: Self = Self {
+        messages: 0,
+        refused: 0,
+        cancels: 0,
+        executions: 0,
+        quantity: 0,
+        value: 0,
+    };
+
+    /// Whether there is neither a quantity nor a value, as for a cancel.
+    #[inline(always)]
+    fn has_counts_only(&self) -> bool {
+        (self.quantity | self.value) == 0
     }
 
-    fn add(&mut self, mut more: Self) {
-        for (word, more) in self.words().into_iter().zip(more.words()) {
-            *word = word.saturating_add(*more);
+    #[inline(always)]
+    fn add(&mut self, more: &Self) {
+        self.messages = self.messages.saturating_add(more.messages);
+        self.refused = self.refused.saturating_add(more.refused);
+        self.cancels = self.cancels.saturating_add(more.cancels);
+        self.executions = self.executions.saturating_add(more.executions);
+        if !more.has_counts_only() {
+            self.add_amounts(more);
         }
-        self.quantity = self.quantity.saturating_add(more.quantity);
-        self.value = self.value.saturating_add(more.value);
     }
 
-    fn take_away(&mut self, mut less: Self) {
-        for (word, less) in self.words().into_iter().zip(less.words()) {
-            *word = word.saturating_sub(*less);
-        }
+    #[inline(always)]
+    fn add_amounts(&mut self, more: &Self) {
+        let quantity = self.quantity.checked_add(more.quantity);
+        let value = self.value.checked_add(more.value);
+        (self.quantity, self.value) = match (quantity, value) {
+            (Some(quantity), Some(value)) => (quantity, value),
+            _ => (
+                self.quantity.saturating_add(more.quantity),
+                self.value.saturating_add(more.value),
+            ),
+        };
+    }
+
+    fn take_away(&mut self, less: &Self) {
+        self.messages = self.messages.saturating_sub(less.messages);
+        self.refused = self.refused.saturating_sub(less.refused);
+        self.cancels = self.cancels.saturating_sub(less.cancels);
+        self.executions = self.executions.saturating_sub(less.executions);
         self.quantity = self.quantity.saturating_sub(less.quantity);
         self.value = self.value.saturating_sub(less.value);
     }
@@ -70,23 +92,9 @@ pub(crate) struct Window<const N: usize> {
 
 impl<const N: usize> Window<N> {
     const NEW: Self = Self {
-        parts: [Passed {
-            messages: 0,
-            refused: 0,
-            cancels: 0,
-            executions: 0,
-            quantity: 0,
-            value: 0,
-        }; N],
+        parts: [Passed::NONE; N],
         newest: 0,
-        sum: Passed {
-            messages: 0,
-            refused: 0,
-            cancels: 0,
-            executions: 0,
-            quantity: 0,
-            value: 0,
-        },
+        sum: Passed::NONE,
     };
 
     fn place(part: i64) -> usize {
@@ -100,16 +108,32 @@ impl<const N: usize> Window<N> {
         (1..=steps).map(move |step| Self::place(newest.wrapping_add(step)))
     }
 
-    fn add(&mut self, part: i64, more: Passed) {
+    #[inline(always)]
+    fn add(&mut self, part: i64, more: &Passed) {
         if part > self.newest {
-            for place in self.over(part) {
-                let old = core::mem::take(&mut self.parts[place]);
-                self.sum.take_away(old);
-            }
-            self.newest = part;
+            self.move_on(part);
         }
         self.parts[Self::place(self.newest)].add(more);
         self.sum.add(more);
+    }
+
+    /// Empties the slots that leave the window.
+    #[inline(never)]
+    fn move_on(&mut self, part: i64) {
+        for place in self.over(part) {
+            let old = core::mem::take(&mut self.parts[place]);
+            self.sum.take_away(&old);
+        }
+        self.newest = part;
+    }
+
+    /// The sums over the slots of the window, without a copy if no slot has left it.
+    #[inline]
+    fn sum_at<'a>(&'a self, part: i64, kept: &'a mut Option<Passed>) -> &'a Passed {
+        match part <= self.newest {
+            true => &self.sum,
+            false => kept.insert(self.at(part, Passed::clone)),
+        }
     }
 
     /// The sum of `value` over the slots of the window.
@@ -120,7 +144,7 @@ impl<const N: usize> Window<N> {
         }
         let mut sum = self.sum;
         self.over(part)
-            .for_each(|place| sum.take_away(self.parts[place]));
+            .for_each(|place| sum.take_away(&self.parts[place]));
         value(&sum)
     }
 }
@@ -150,7 +174,7 @@ impl Default for Flow {
 }
 
 impl Flow {
-    pub(crate) fn add(&mut self, at: i64, more: Passed) {
+    pub(crate) fn add(&mut self, at: i64, more: &Passed) {
         self.second.add(at / TENTH, more);
         self.minute.add(at / SECOND, more);
         self.day.add(more);
@@ -178,12 +202,16 @@ impl Flow {
         }
     }
 
-    /// Counts of the last second, of the last minute, and of today.
+    /// Counts of the last second. `kept` is the place of counts that differ from the kept ones.
     #[inline]
-    pub(crate) fn sums(&self, at: i64) -> (Passed, Passed, &Passed) {
-        let second = self.second.at(at / TENTH, Passed::clone);
-        let minute = self.minute.at(at / SECOND, Passed::clone);
-        (second, minute, &self.day)
+    pub(crate) fn second<'a>(&'a self, at: i64, kept: &'a mut Option<Passed>) -> &'a Passed {
+        self.second.sum_at(at / TENTH, kept)
+    }
+
+    /// As [`second`](Self::second), for the last minute.
+    #[inline]
+    pub(crate) fn minute<'a>(&'a self, at: i64, kept: &'a mut Option<Passed>) -> &'a Passed {
+        self.minute.sum_at(at / SECOND, kept)
     }
 
     pub(crate) fn begin_day(&mut self) {
@@ -306,7 +334,7 @@ impl<const N: usize> Wire<'_> for Window<N> {
             parts: Wire::take(from)?,
             ..Self::NEW
         };
-        window.parts.iter().for_each(|part| window.sum.add(*part));
+        window.parts.iter().for_each(|part| window.sum.add(part));
         Some(window)
     }
 }
@@ -349,8 +377,8 @@ mod tests {
     fn what_has_passed_stays_for_its_time_and_a_part() {
         let mut flow = Flow::default();
         let start = 1_700_000_000 * SECOND;
-        flow.add(start, one());
-        flow.add(start + SECOND / 2, one());
+        flow.add(start, &one());
+        flow.add(start + SECOND / 2, &one());
         let messages = |flow: &Flow, at: i64| {
             let messages = |span| flow.within(span, at, |passed| passed.messages);
             (
@@ -364,7 +392,7 @@ mod tests {
         assert_eq!(messages(&flow, start + SECOND + TENTH), (1, 2, 2));
         assert_eq!(messages(&flow, start + 2 * SECOND), (0, 2, 2));
         assert_eq!(messages(&flow, start + 61 * SECOND), (0, 0, 2));
-        flow.add(start + 200 * SECOND, one());
+        flow.add(start + 200 * SECOND, &one());
         assert_eq!(messages(&flow, start + 200 * SECOND), (1, 1, 3));
         assert_eq!(flow.within(Span::Day, start, |passed| passed.value), 15);
         let mut bytes = Vec::new();

@@ -57,8 +57,34 @@ impl Tally {
     }
 
     /// Adds the change of one order or position.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, more: &Difference) {
+        let (mut next, mut is_beyond) = (*self, false);
+        if more.size {
+            let beyond;
+            (next.orders, beyond) = self.orders.overflowing_add_signed(more.orders);
+            is_beyond |= beyond;
+            let beyond;
+            (next.buying, beyond) = self.buying.overflowing_add_signed(more.buying);
+            is_beyond |= beyond;
+            let beyond;
+            (next.selling, beyond) = self.selling.overflowing_add_signed(more.selling);
+            is_beyond |= beyond;
+            let beyond;
+            (next.reserved, beyond) = self.reserved.overflowing_add(more.reserved);
+            is_beyond |= beyond;
+        }
+        let beyond;
+        (next.unanswered, beyond) = self.unanswered.overflowing_add_signed(more.unanswered);
+        if is_beyond || beyond || more.day {
+            return self.add_saturating(more);
+        }
+        *self = next;
+    }
+
+    /// As [`add`](Self::add), for changes of trades and for sums that would overflow.
+    #[inline(never)]
+    fn add_saturating(&mut self, more: &Difference) {
         if more.size {
             self.orders = self.orders.saturating_add_signed(more.orders);
             self.buying = self.buying.saturating_add_signed(more.buying);
@@ -219,6 +245,51 @@ pub(crate) struct Trade {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_saturate_where_they_would_overflow() {
+        let one = Tally {
+            orders: 1,
+            buying: 10,
+            selling: 20,
+            reserved: 30,
+            traded: 0,
+            unanswered: 1,
+            gained: 0,
+        };
+        let all = [
+            Tally::default(),
+            one,
+            Tally {
+                traded: 5,
+                gained: -7,
+                ..one
+            },
+            Tally { buying: 5, ..one },
+            Tally {
+                unanswered: 0,
+                ..one
+            },
+            Tally {
+                orders: u64::MAX,
+                selling: u64::MAX,
+                reserved: Amount::MAX,
+                unanswered: u64::MAX,
+                ..one
+            },
+        ];
+        for sum in all {
+            for old in all {
+                for new in all {
+                    let more = Tally::difference(&old, &new);
+                    let (mut quick, mut slow) = (sum, sum);
+                    quick.add(&more);
+                    slow.add_saturating(&more);
+                    assert_eq!(quick, slow, "{sum:?} {old:?} {new:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_fill_closes_the_other_side_before_it_opens() {

@@ -59,8 +59,9 @@ impl OmsState {
         price: Price,
         quantity: Quantity,
     ) -> Option<Amount> {
-        let amount = i128::from(price.unsigned_abs()).checked_mul(i128::from(quantity))?;
-        self.money(instrument, amount)
+        // Two words never overflow an unsigned product.
+        let amount = u128::from(price.unsigned_abs()) * u128::from(quantity);
+        self.money(instrument, i128::try_from(amount).ok()?)
     }
 
     /// Value of open or traded quantities; at most the largest amount.
@@ -94,8 +95,10 @@ impl OmsState {
         let known = self.instruments.get(instrument)?;
         // Price times quantity is in 10^-scale, the value of the instrument and the result are in 10^-9.
         let parts = *TENS.get(usize::from(known.scale + known.quantity_scale))?;
-        let amount = match known.worth % parts {
-            0 => amount.checked_mul((known.worth / parts).into())?,
+        let amount = match (known.worth % parts, i64::try_from(amount)) {
+            // The product of a word with and one without a sign cannot overflow, which need not be checked.
+            (0, Ok(amount)) => Amount::from(amount) * Amount::from(known.worth / parts),
+            (0, Err(_)) => amount.checked_mul((known.worth / parts).into())?,
             _ => parts_of(amount, known.worth, parts)?,
         };
         (amount.abs() <= MOST).then_some(amount)

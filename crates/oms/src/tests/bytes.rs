@@ -423,8 +423,8 @@ fn add_limits(state: &mut OmsState) {
             quantity: 5,
             value: 6,
         };
-        flow.add(AT, passed);
-        flow.add(AT + 7_000_000_000, passed);
+        flow.add(AT, &passed);
+        flow.add(AT + 7_000_000_000, &passed);
     }
     state.recent.is_on = true;
     state.recent.add(AT, 5);

@@ -114,9 +114,12 @@ impl fmt::Display for Parts {
 /// AvgPx(6): with four digits more than prices have, halves rounded to the even digit.
 pub(crate) fn average(paid: Amount, filled: Quantity, scale: u8) -> Decimal {
     const MORE: u8 = 4;
+    if filled == 0 {
+        return Decimal::default();
+    }
     let exact = |more: u8| {
         let paid = paid.checked_mul(10_i128.pow(more.into()))?;
-        let average = (filled > 0).then(|| half_even(paid, filled.into()))?;
+        let average = half_even(paid, filled.into());
         Decimal::new(i64::try_from(average).ok()?, scale + more)
     };
     let average = exact(MORE).or_else(|| exact(0));

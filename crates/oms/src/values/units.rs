@@ -7,7 +7,34 @@ use crate::values::rules::InstrumentRule;
 use crate::values::value::{Amount, MOST_QUANTITY_DECIMALS, Price, Quantity};
 
 /// A price in units of the instrument.
+#[inline]
 pub(crate) fn scaled(price: Decimal, scale: u8) -> Result<Price, Reason> {
+    // Most prices have no more decimals than their instrument, with the zeros at their end. The product is the same as
+    // without these zeros.
+    let digits = scale.checked_sub(price.scale);
+    let factor = digits.and_then(|digits| TENS.get(usize::from(digits)));
+    if let Some(scaled) = factor.and_then(|factor| price.mantissa.checked_mul(*factor))
+        && scaled.unsigned_abs() <= MOST
+    {
+        return Ok(scaled);
+    }
+    scaled_without_zeros(price, scale)
+}
+
+/// The first powers of ten.
+const TENS: [i64; 10] = {
+    let mut tens = [1; 10];
+    let mut at = 1;
+    while at < tens.len() {
+        tens[at] = 10 * tens[at - 1];
+        at += 1;
+    }
+    tens
+};
+
+/// As [`scaled`], for a price that may have zeros at the end of its decimals.
+#[inline(never)]
+fn scaled_without_zeros(price: Decimal, scale: u8) -> Result<Price, Reason> {
     let price = price.normalized();
     let digits = scale.checked_sub(price.scale);
     let factor = digits.and_then(|digits| 10_i64.checked_pow(digits.into()));
@@ -70,7 +97,10 @@ pub(crate) fn units(quantity: Decimal, scale: u8) -> Result<Quantity, Reason> {
     if scale > 0 {
         return parts(quantity, scale);
     }
-    let quantity = quantity.normalized();
+    let quantity = match quantity.scale {
+        0 => quantity,
+        _ => quantity.normalized(),
+    };
     match u64::try_from(quantity.mantissa) {
         Ok(whole) if quantity.scale == 0 && whole <= MOST => Ok(whole),
         // The quantity has decimals, so it is not a multiple of the lot.
@@ -92,18 +122,13 @@ fn parts(quantity: Decimal, scale: u8) -> Result<Quantity, Reason> {
 /// A quantity of an instrument in the unit of limits, 10^-8, which sums over instruments also have.
 #[inline]
 pub(crate) fn in_limits(quantity: i128, scale: u8) -> i128 {
-    const ONE: [i128; 9] = [
-        100_000_000,
-        10_000_000,
-        1_000_000,
-        100_000,
-        10_000,
-        1_000,
-        100,
-        10,
-        1,
-    ];
-    quantity.saturating_mul(ONE[usize::from(scale.min(MOST_QUANTITY_DECIMALS))])
+    let decimals = MOST_QUANTITY_DECIMALS - scale.min(MOST_QUANTITY_DECIMALS);
+    let one = i128::from(TENS[usize::from(decimals)]);
+    match i64::try_from(quantity) {
+        // Two words cannot overflow, which need not be checked.
+        Ok(quantity) => i128::from(quantity) * one,
+        Err(_) => quantity.saturating_mul(one),
+    }
 }
 
 /// Number of decimals of a price, from the numbers that an instrument can have.
@@ -116,7 +141,14 @@ pub(crate) const MOST_DECIMALS: u8 = 9;
 
 /// A quotient, rounded to the nearest integer, halves to the even one.
 pub(crate) fn half_even(amount: i128, by: i128) -> i128 {
-    let (whole, rest) = (amount.div_euclid(by), amount.rem_euclid(by));
+    let (whole, rest) = match (i64::try_from(amount), i64::try_from(by)) {
+        // Words are divided much faster.
+        (Ok(amount), Ok(by @ 1..)) => (
+            i128::from(amount.div_euclid(by)),
+            i128::from(amount.rem_euclid(by)),
+        ),
+        _ => (amount.div_euclid(by), amount.rem_euclid(by)),
+    };
     let is_more = match (2 * rest).cmp(&by) {
         core::cmp::Ordering::Less => false,
         core::cmp::Ordering::Equal => whole % 2 != 0,
@@ -158,4 +190,83 @@ pub(crate) fn tick_scale(rule: &InstrumentRule) -> u8 {
     };
     let bands = rule.ticks.iter().map(|band| digits(band.tick));
     bands.fold(digits(rule.tick), u8::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_are_scaled_with_and_without_zeros_at_their_end() {
+        let mantissas = [
+            0,
+            1,
+            -1,
+            10,
+            1250,
+            -1250,
+            1 << 53,
+            (1 << 53) + 1,
+            i64::MAX,
+            i64::MIN,
+        ];
+        for mantissa in mantissas {
+            for decimals in 0..=18 {
+                for scale in 0..=MOST_DECIMALS {
+                    let price = Decimal {
+                        mantissa,
+                        scale: decimals,
+                    };
+                    let wanted = scaled_without_zeros(price, scale);
+                    assert_eq!(scaled(price, scale), wanted, "{price} at {scale}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn quantities_in_limits_saturate() {
+        for scale in 0..=MOST_QUANTITY_DECIMALS + 1 {
+            let one = 10_i128.pow(MOST_QUANTITY_DECIMALS.saturating_sub(scale).into());
+            for quantity in [
+                0,
+                7,
+                -7,
+                i128::from(i64::MAX),
+                i128::from(i64::MIN),
+                i128::from(u64::MAX),
+                i128::MAX,
+                i128::MIN,
+            ] {
+                let wanted = quantity.saturating_mul(one);
+                assert_eq!(in_limits(quantity, scale), wanted, "{quantity} at {scale}");
+            }
+        }
+    }
+
+    #[test]
+    fn halves_are_rounded_to_the_even_number() {
+        let large = i128::from(i64::MAX);
+        for amount in [
+            -8,
+            -7,
+            -6,
+            -5,
+            0,
+            5,
+            6,
+            7,
+            large,
+            large + 1,
+            -large - 1,
+            -large - 2,
+        ] {
+            for by in [1, 2, 4, 10, large, large + 1] {
+                let (whole, rest) = (amount.div_euclid(by), amount.rem_euclid(by));
+                let is_more = 2 * rest > by || (2 * rest == by && whole % 2 != 0);
+                let wanted = whole + i128::from(is_more);
+                assert_eq!(half_even(amount, by), wanted, "{amount} by {by}");
+            }
+        }
+    }
 }

@@ -272,24 +272,31 @@ impl Checking<'_> {
         compare(RiskControl::Value, Why::Value, self.new.reserved);
         compare(RiskControl::Collar, Why::Collar, values.collar.unwrap_or(0));
         if has & FLOW != 0 {
-            let nothing = Passed::default();
+            const NONE: &Passed = &Passed::NONE;
             let at = order.at.max(self.state.time());
-            let flow = standing.flow.as_ref();
-            let (second, minute, day) = flow.map_or((nothing, nothing, &nothing), |it| it.sums(at));
+            let (mut of_second, mut of_minute) = (None, None);
+            let (second, minute, day) = match &standing.flow {
+                Some(flow) => (
+                    flow.second(at, &mut of_second),
+                    flow.minute(at, &mut of_minute),
+                    &flow.day,
+                ),
+                None => (NONE, NONE, NONE),
+            };
             let value = |passed: &Passed| passed.value.saturating_add(values.value);
             let quantity = |passed: &Passed| passed.quantity.saturating_add(values.quantity);
-            compare(RiskControl::ValueSecond, Why::ValueSecond, value(&second));
-            compare(RiskControl::ValueMinute, Why::ValueMinute, value(&minute));
+            compare(RiskControl::ValueSecond, Why::ValueSecond, value(second));
+            compare(RiskControl::ValueMinute, Why::ValueMinute, value(minute));
             compare(RiskControl::ValueDay, Why::ValueDay, value(day));
             compare(
                 RiskControl::QuantitySecond,
                 Why::QuantitySecond,
-                quantity(&second),
+                quantity(second),
             );
             compare(
                 RiskControl::QuantityMinute,
                 Why::QuantityMinute,
-                quantity(&minute),
+                quantity(minute),
             );
             compare(RiskControl::QuantityDay, Why::QuantityDay, quantity(day));
             compare(

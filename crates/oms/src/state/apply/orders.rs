@@ -510,9 +510,12 @@ impl OmsState {
                 self.reserved_above(order),
             )
         });
-        self.change(order, |state, place| {
-            state.orders.add_request(place, request).then_some(())
-        })?;
+        let add = |state: &mut Self, place| state.orders.add_request(place, request).then_some(());
+        // A cancel changes neither the usage of its order nor what follows from the usage.
+        match kind == RequestKind::Cancel && self.families.is_empty() && self.spreads.is_empty() {
+            true => add(self, self.orders.place(order)?)?,
+            false => self.change(order, add)?,
+        }
         self.number(number)?;
         let is_named = !id.bytes().is_empty();
         if is_named {

@@ -123,7 +123,7 @@ impl OmsState {
         let at = self.time;
         self.each_standing(party, |standing| {
             if let Some(flow) = &mut standing.flow {
-                flow.add(at, passed);
+                flow.add(at, &passed);
             }
         });
     }
@@ -135,7 +135,7 @@ impl OmsState {
         let session = session.map(|session| &mut session.standing);
         for standing in session.into_iter().chain([&mut self.firm]) {
             if let Some(flow) = &mut standing.flow {
-                flow.add(at, passed);
+                flow.add(at, &passed);
             }
         }
     }
