@@ -111,6 +111,7 @@ impl OmsState {
             instruments,
             holdings,
             holding_places: _, // Derived from holdings.
+            last_holding: _,   // Derived from holdings.
             orders,
             pool_names,
             pools,

@@ -27,6 +27,7 @@ pub(crate) mod worth;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use hashbrown::HashTable;
 
@@ -119,6 +120,11 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
+    #[inline]
+    fn is_of(&self, account: AccountNo, instrument: InstrumentNo) -> bool {
+        (self.account, self.instrument) == (account, instrument)
+    }
+
     /// Profit of today, in units of price times quantity. It is the amount sold minus the amount bought, plus the
     /// change in value of the position since the day before.
     pub fn gained(&self) -> Amount {
@@ -270,6 +276,8 @@ pub struct OmsState {
     pub(crate) instruments: Table<InstrumentNo, Instrument>,
     pub(crate) holdings: Vec<Holding>,
     pub(crate) holding_places: HashTable<u32>,
+    /// Index of the holding that was found last. Most lookups for a message are for the same one.
+    pub(crate) last_holding: Cell<u32>,
     pub(crate) orders: Orders,
     /// Pools of order numbers.
     pub(crate) pool_names: Names<PoolNo>,
@@ -498,13 +506,21 @@ impl OmsState {
         holdings.map(|it| (it.account, it.instrument, &it.position))
     }
 
+    #[inline]
     pub(crate) fn holding(&self, account: AccountNo, instrument: InstrumentNo) -> Option<&Holding> {
-        let is = |place: &u32| {
-            let known = &self.holdings[*place as usize];
-            (known.account, known.instrument) == (account, instrument)
-        };
-        let place = self.holding_places.find(pair(account, instrument), is)?;
-        self.holdings.get(*place as usize)
+        match self.holdings.get(self.last_holding.get() as usize) {
+            Some(last) if last.is_of(account, instrument) => Some(last),
+            _ => self.find_holding(account, instrument),
+        }
+    }
+
+    /// Finds a holding other than the one that was found last.
+    #[inline(never)]
+    fn find_holding(&self, account: AccountNo, instrument: InstrumentNo) -> Option<&Holding> {
+        let is = |place: &u32| self.holdings[*place as usize].is_of(account, instrument);
+        let place = *self.holding_places.find(pair(account, instrument), is)?;
+        self.last_holding.set(place);
+        self.holdings.get(place as usize)
     }
 
     pub(crate) fn holding_of(&self, party: Party) -> Option<&Holding> {
@@ -516,33 +532,32 @@ impl OmsState {
         account: AccountNo,
         instrument: InstrumentNo,
     ) -> &mut Holding {
-        let holdings = &mut self.holdings;
-        let is = |place: &u32| {
-            let known = &holdings[*place as usize];
-            (known.account, known.instrument) == (account, instrument)
-        };
-        let hash = pair(account, instrument);
-        let place = match self.holding_places.find(hash, is) {
-            Some(place) => *place,
-            None => {
-                let place = holdings.len() as u32;
-                holdings.push(Holding {
-                    account,
-                    instrument,
-                    position: Position::default(),
-                    mark: 0,
-                    opened_at: 0,
-                    standing: Standing::default(),
-                });
-                let hash_of = |place: &u32| {
-                    let known = &holdings[*place as usize];
-                    pair(known.account, known.instrument)
-                };
-                self.holding_places.insert_unique(hash, place, hash_of);
-                place
-            }
+        let place = match self.holding(account, instrument) {
+            Some(_) => self.last_holding.get(),
+            None => self.add_new_holding(account, instrument),
         };
         &mut self.holdings[place as usize]
+    }
+
+    #[inline(never)]
+    fn add_new_holding(&mut self, account: AccountNo, instrument: InstrumentNo) -> u32 {
+        let holdings = &mut self.holdings;
+        let place = holdings.len() as u32;
+        holdings.push(Holding {
+            account,
+            instrument,
+            position: Position::default(),
+            mark: 0,
+            opened_at: 0,
+            standing: Standing::default(),
+        });
+        let hash_of = |place: &u32| {
+            let known = &holdings[*place as usize];
+            pair(known.account, known.instrument)
+        };
+        let hash = pair(account, instrument);
+        self.holding_places.insert_unique(hash, place, hash_of);
+        place
     }
 
     /// Usage and limits of a scope; `None` if the scope has neither.

@@ -536,6 +536,7 @@ impl Orders {
         let orders = &self.orders;
         let hash = |place: &Slot| mixed(orders.get(*place).map_or(0, |order| order.number));
         self.places.insert_unique(mixed(number), place, hash);
+        self.last_found.set(Some(place));
         Place(place)
     }
 
@@ -554,6 +555,7 @@ impl Orders {
         let requests = &self.requests;
         let hash = |place: &Slot| mixed(requests.get(*place).map_or(0, |it| it.number));
         self.request_places.insert_unique(mixed(number), at, hash);
+        self.last_request.set(Some(at));
         true
     }
 
