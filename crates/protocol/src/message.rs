@@ -275,11 +275,18 @@ impl<'m, 'a> Indexed<'m, 'a> {
     #[inline]
     #[must_use]
     pub fn new(message: &'m Message<'a>) -> Self {
+        Self::new_with(message, |_| {})
+    }
+
+    /// Visits all fields of a message, and passes the tag of each to `visit`, in any order.
+    #[inline(always)]
+    #[must_use]
+    pub fn new_with(message: &'m Message<'a>, visit: impl FnMut(Tag)) -> Self {
         let mut indexed = Self {
             message,
             places: [0; INDEXED],
         };
-        indexed.look_through();
+        indexed.look_through(visit);
         indexed
     }
 
@@ -287,21 +294,37 @@ impl<'m, 'a> Indexed<'m, 'a> {
     /// [`new`](Self::new) would copy all places.
     #[inline(always)]
     pub fn read<T>(message: &'m Message<'a>, read: impl FnOnce(&Self) -> T) -> T {
+        Self::read_with(message, |_| {}, read)
+    }
+
+    /// As [`read`](Self::read). The tag of each field is first passed to `visit`, in any order.
+    #[inline(always)]
+    pub fn read_with<T>(
+        message: &'m Message<'a>,
+        visit: impl FnMut(Tag),
+        read: impl FnOnce(&Self) -> T,
+    ) -> T {
         let mut indexed = Self {
             message,
             places: [0; INDEXED],
         };
-        indexed.look_through();
+        indexed.look_through(visit);
         read(&indexed)
     }
 
     #[inline(always)]
-    fn look_through(&mut self) {
+    fn look_through(&mut self, mut visit: impl FnMut(Tag)) {
         let fields = self.message.fields;
+        // The index has no place for these.
+        for field in fields.iter().skip(INDEXED - 1) {
+            visit(field.tag);
+        }
         // The fields are visited in reverse order, so that the first field with a tag counts.
         let mut place = fields.len().min(INDEXED - 1);
         while let Some(before) = place.checked_sub(1) {
-            if let Some(known) = self.places.get_mut(fields[before].tag as usize) {
+            let tag = fields[before].tag;
+            visit(tag);
+            if let Some(known) = self.places.get_mut(tag as usize) {
                 *known = place as u8;
             }
             place = before;

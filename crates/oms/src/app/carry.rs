@@ -13,7 +13,7 @@ use core::cmp::Ordering;
 use fixwire_protocol::{Decimal, Field, Message, SOH, Tag, tag};
 
 use super::Oms;
-use super::fields::{FieldUse, Look, first_unusual, is_usual};
+use super::fields::{FieldUse, Look, first_unusual};
 use super::requests::{direct, names};
 use super::session::Reach;
 use crate::decide::core::Core;
@@ -28,7 +28,7 @@ use crate::values::fields::carried::{
 };
 use crate::values::fields::contract::Passage;
 use crate::values::fields::conversion::{CarryingRequest, ConvertingSession, VersionChange};
-use crate::values::fields::field_table::{DISPLAYED, request_bit};
+use crate::values::fields::field_table::{DISPLAYED, Glance, request_bit};
 use crate::values::fields::{
     LostBecause, LostField, MissingTerms, QUOTE_MAX, RefusedField, check_taken,
 };
@@ -265,17 +265,19 @@ impl Oms {
 
     /// Looks at the fields of a request for an order, and gathers those that the venue gets.
     #[inline]
-    pub(super) fn look(&mut self, index: SessionNo, message: &Message<'_>) -> Look {
-        match self.is_usual(index, message) {
+    pub(super) fn look(&mut self, index: SessionNo, message: &Message<'_>, seen: &Glance) -> Look {
+        match self.is_usual(index, message, seen) {
             true => Look::Usual,
             false => self.look_at(index, None, message),
         }
     }
 
-    /// Whether no field of a request for an order needs a closer look.
+    /// Whether no field of a request for an order needs a closer look. May be false for such a request, if it has more
+    /// fields than most. All fields of the request were seen.
     #[inline]
-    pub(super) fn is_usual(&self, index: SessionNo, message: &Message<'_>) -> bool {
-        is_usual(message) && !(self.looks_at_all && self.is_looked_at(index, message))
+    pub(super) fn is_usual(&self, index: SessionNo, message: &Message<'_>, seen: &Glance) -> bool {
+        seen.is_usual_request(message.fields().len())
+            && !(self.looks_at_all && self.is_looked_at(index, message))
     }
 
     /// Gathers the fields of a request for an order that the venue gets; `route` is the line group that the condition

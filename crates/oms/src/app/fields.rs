@@ -9,7 +9,7 @@ use crate::state::tag_counts::ContractOf;
 use crate::values::fields::carried::SentBecause;
 use crate::values::fields::contract::{Passage, Treatment};
 use crate::values::fields::field_table::{
-    self, FieldClass, FieldCondition, Messages, ORDERING, goes_to_client, is_passed_on,
+    self, FieldClass, FieldCondition, Glance, Messages, ORDERING, goes_to_client, is_passed_on,
     is_usual_report, is_usual_request, passes, report_bit, request_bit, request_treatment,
 };
 use crate::values::fields::{LostBecause, LostField};
@@ -71,13 +71,6 @@ impl Look {
             Self::Usual | Self::Closer(_) => None,
         }
     }
-}
-
-/// Whether no field of a request needs a closer look, and no field occurs twice. May be false for such a request, if it
-/// has more fields than most.
-#[inline(always)]
-pub(super) fn is_usual(request: &Message<'_>) -> bool {
-    is_usual_request(request.fields(), request_bit(request.msg_type()))
 }
 
 /// Index of the first field of a request that needs a closer look, because the table of fields does not let it pass or
@@ -381,6 +374,18 @@ impl Oms {
     pub(super) fn count_report(&mut self, line: Option<SessionNo>, message: &Message<'_>) -> bool {
         let bit = report_bit(message.msg_type());
         !is_usual_report(message.fields(), bit) && self.count_fields(line, message, bit)
+    }
+
+    /// As [`count_report`](Self::count_report), for a message whose fields were all seen.
+    #[inline]
+    pub(super) fn count_seen(
+        &mut self,
+        line: SessionNo,
+        message: &Message<'_>,
+        seen: &Glance,
+    ) -> bool {
+        !seen.is_usual_report()
+            && self.count_fields(Some(line), message, report_bit(message.msg_type()))
     }
 
     #[cold]

@@ -9,11 +9,13 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{ReportKind, ReportOutcome, TEXT_MOST, VenueId, VenueReport, cut};
 use crate::desk::notice::{OmsEvent, ignored};
+use crate::fix::lines::HashedExecs;
 use crate::fix::mass::Listing;
 use crate::fix::{inquiries, lines, markets, mass, prices, spreads, status};
 use crate::state::client_rate::Passage;
 use crate::state::mass_status::MassReport;
 use crate::values::fields::contract::Treatment;
+use crate::values::fields::field_table::{Glance, report_bit};
 use crate::values::ids::SessionNo;
 use crate::values::rules::RejectCode;
 use crate::values::units::scaled;
@@ -186,11 +188,23 @@ impl Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let has_words = self.count_report(Some(line), message)
-            || self.report_settings.exec_id_lines.contains(&line);
-        let words = has_words.then_some(message);
         let version = self.links.clients.get(line).copied().flatten();
         let version = version.map_or(Version::Fix44, |client| client.version);
+        let mut report = None;
+        let is_passed = match message.msg_type() {
+            b"8" => {
+                let mut seen = Glance::at(report_bit(b"8"));
+                let hashed = HashedExecs::of_lines(self.core.state());
+                let visit = |tag| seen.add_of_report(tag);
+                report = Indexed::read_with(message, visit, |it| {
+                    lines::report(line, it, version, hashed)
+                });
+                self.count_seen(line, message, &seen)
+            }
+            _ => self.count_report(Some(line), message),
+        };
+        let has_words = is_passed || self.report_settings.exec_id_lines.contains(&line);
+        let words = has_words.then_some(message);
         let reject = |tag, code: fn(u64) -> RejectCode| {
             let reason = message.get(tag).and_then(|it| value::uint(it).ok());
             VenueReject {
@@ -204,7 +218,7 @@ impl Oms {
         };
         let id = |tag| message.get(tag).and_then(VenueId::parse);
         let heard = match message.msg_type() {
-            b"8" => match Indexed::read(message, |it| lines::report(line, it, version)) {
+            b"8" => match report {
                 Some(report) => self.report_said(at, &report, (message, words), outbox),
                 None => ReportOutcome::Unreadable,
             },
@@ -315,7 +329,8 @@ impl Oms {
         let state = self.core.state();
         let said = match message.msg_type() {
             b"8" => {
-                let report = Indexed::read(message, |it| lines::report(line, it, version));
+                let hashed = HashedExecs::All;
+                let report = Indexed::read(message, |it| lines::report(line, it, version, hashed));
                 ignored::report(state, report.as_ref(), unreadable)
             }
             _ => {

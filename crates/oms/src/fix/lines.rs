@@ -420,9 +420,47 @@ pub(crate) fn report<'a>(
     line: SessionNo,
     message: &Indexed<'_, 'a>,
     version: Version,
+    hashed: HashedExecs,
 ) -> Option<VenueReport<'a>> {
     let text_id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
-    report_with(line, message, version, text_id)
+    report_with(line, message, version, text_id, hashed)
+}
+
+/// The reports whose ExecID(17) is hashed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum HashedExecs {
+    All,
+    /// Reports of trades, and of states that may include trades. For other reports [`VenueReport::exec`] is 0.
+    Trades,
+}
+
+impl HashedExecs {
+    /// What the core needs of the reports of lines.
+    #[inline]
+    pub(crate) fn of_lines(state: &OmsState) -> Self {
+        match state.exec_ids.is_on() || !state.spreads.is_empty() {
+            true => Self::All,
+            false => Self::Trades,
+        }
+    }
+
+    #[inline]
+    fn has(self, kind: ReportKind) -> bool {
+        self == Self::All
+            || match kind {
+                ReportKind::New
+                | ReportKind::Replaced
+                | ReportKind::Rejected
+                | ReportKind::End(_)
+                | ReportKind::Other => false,
+                ReportKind::Fill
+                | ReportKind::Renewed
+                | ReportKind::Bust
+                | ReportKind::Correct
+                | ReportKind::Restated
+                | ReportKind::Status(_) => true,
+            }
+    }
 }
 
 /// Reads a drop copy of an ExecutionReport(8), which may have no ClOrdID(11); `None` when it has no ExecType(150).
@@ -433,7 +471,7 @@ pub(crate) fn copy<'a>(
     version: Version,
 ) -> Option<VenueReport<'a>> {
     let text_id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-    report_with(line, message, version, text_id)
+    report_with(line, message, version, text_id, HashedExecs::All)
 }
 
 /// The OrdStatus(39) of an answer to a status request, without 5 (Replaced). Up to FIX 4.3, an open order that was
@@ -452,6 +490,7 @@ fn report_with<'a>(
     message: &Indexed<'_, 'a>,
     version: Version,
     text_id: &'a [u8],
+    hashed: HashedExecs,
 ) -> Option<VenueReport<'a>> {
     let original = message.get(tag::ORIG_CL_ORD_ID).and_then(VenueId::parse);
     let decimal = |tag| message.decimal(tag).and_then(Result::ok);
@@ -501,7 +540,10 @@ fn report_with<'a>(
         text_id,
         kind,
         venue_id: message.get(tag::ORDER_ID).unwrap_or_default(),
-        exec: SipHasher13::new().hash(exec_id),
+        exec: match hashed.has(kind) {
+            true => SipHasher13::new().hash(exec_id),
+            false => 0,
+        },
         last_quantity,
         last_price: decimal(tag::LAST_PX),
         filled,

@@ -16,6 +16,7 @@ use crate::fix::requests::securities::{SecurityAnswer, read};
 use crate::fix::{inquiries, mass, quotes, requests, status, terms};
 use crate::state::orders::transition::OrderState;
 use crate::values::fields::carried::CarriedFields;
+use crate::values::fields::field_table::{Glance, request_bit};
 use crate::values::ids::SessionNo;
 use crate::values::locate::Locate;
 use crate::values::value::RequestKind;
@@ -32,14 +33,15 @@ impl Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let indexed = Indexed::new(message);
+        let mut seen = Glance::at(request_bit(b"D"));
+        let indexed = Indexed::new_with(message, |tag| seen.add_of_request(tag));
         let mut new = requests::new_order(index, &indexed)?;
         if message.is_poss_resend() && self.core.state().has_answered(index, new.id) {
             return self.status(index, message, outbox);
         }
         let may_have_parents = self.core.has_parents() && self.core.may_have_parents(index);
         let is_parent = may_have_parents && indexed.get(tag::HANDL_INST) == Some(b"3");
-        let look = match self.is_usual(index, message) {
+        let look = match self.is_usual(index, message, &seen) {
             true => Look::Usual,
             false => {
                 new.route = routes::route_of(self, at, index, message);
@@ -91,9 +93,11 @@ impl Oms {
         } else {
             RequestKind::Cancel
         };
-        let change = Indexed::read(message, |it| requests::change(index, kind, it));
+        let mut seen = Glance::at(request_bit(message.msg_type()));
+        let visit = |tag| seen.add_of_request(tag);
+        let change = Indexed::read_with(message, visit, |it| requests::change(index, kind, it));
         let mut change = change?;
-        let look = self.look(index, message);
+        let look = self.look(index, message, &seen);
         let mut lost = look.lost();
         let order = (!look.is_usual()).then(|| self.core.named(&change));
         if order
@@ -156,7 +160,10 @@ impl Oms {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         if message.msg_type() == b"S" {
-            let look = self.look(index, message);
+            let mut seen = Glance::at(request_bit(b"S"));
+            let fields = message.fields().iter();
+            fields.for_each(|field| seen.add_of_request(field.tag));
+            let look = self.look(index, message, &seen);
             // For each side there is a note of the carried fields, and a note of the TMP values that follow from them.
             let (messages, bytes) = self.room();
             if !look.is_usual() && !outbox.has_room(messages + 4, bytes) {

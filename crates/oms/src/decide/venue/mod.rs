@@ -51,7 +51,7 @@ pub struct VenueReport<'a> {
     pub kind: ReportKind,
     /// OrderID(37).
     pub venue_id: &'a [u8],
-    /// Hash of ExecID(17).
+    /// Hash of ExecID(17); 0 for a report of no trade, if nothing reads the hash.
     pub exec: u64,
     /// LastQty(32).
     pub last_quantity: Option<Decimal>,

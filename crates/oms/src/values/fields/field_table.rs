@@ -226,7 +226,10 @@ static REQUEST_WORDS: [u64; ALL] = words(&PASSING_REQUESTS);
 static REPORT_WORDS: [u64; ALL] = words(&PASSING_REPORTS);
 
 /// A summary of the tags of a message, made in one pass.
-struct Glance {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Glance {
+    /// The message.
+    message: Messages,
     /// A bit for each tag below 64 that the message has.
     low: u64,
     /// Number of tags from 64 on.
@@ -236,48 +239,79 @@ struct Glance {
 }
 
 impl Glance {
+    /// The summary of a message without fields.
     #[inline(always)]
-    fn at(fields: &[Field], passes: impl Fn(Tag) -> bool) -> Self {
-        let (mut low, mut high, mut high_pass) = (0, 0, true);
-        for field in fields {
-            match field.tag {
-                tag @ 0..64 => low |= 1 << tag,
-                tag => {
-                    high += 1;
-                    high_pass &= passes(tag);
-                }
-            }
-        }
+    pub(crate) fn at(message: Messages) -> Self {
         Self {
-            low,
-            high,
-            high_pass,
+            message,
+            low: 0,
+            high: 0,
+            high_pass: true,
+        }
+    }
+
+    /// Adds a field of a request.
+    #[inline(always)]
+    pub(crate) fn add_of_request(&mut self, tag: Tag) {
+        let message = self.message;
+        self.add(tag, |tag| passes(tag, message));
+    }
+
+    /// Adds a field of a report.
+    #[inline(always)]
+    pub(crate) fn add_of_report(&mut self, tag: Tag) {
+        let message = self.message;
+        self.add(tag, |tag| is_passed_on(tag, message));
+    }
+
+    #[inline(always)]
+    fn add(&mut self, tag: Tag, passes: impl FnOnce(Tag) -> bool) {
+        match tag {
+            0..64 => self.low |= 1 << tag,
+            _ => {
+                self.high += 1;
+                self.high_pass &= passes(tag);
+            }
         }
     }
 
     #[inline(always)]
-    fn all_pass(&self, words: &[u64; ALL], message: Messages) -> bool {
-        let known = words.get(message.trailing_zeros() as usize);
+    fn all_pass(&self, words: &[u64; ALL]) -> bool {
+        let known = words.get(self.message.trailing_zeros() as usize);
         self.high_pass && known.is_some_and(|known| self.low & !known == 0)
+    }
+
+    /// Whether no field of a request with this number of fields needs a closer look, and no field occurs twice.
+    ///
+    /// A request with more than one tag of 64 or higher is not checked further: the answer is false. Most requests have at
+    /// most one such tag.
+    #[inline(always)]
+    pub(crate) fn is_usual_request(&self, fields: usize) -> bool {
+        let is_once = self.high < 2 && self.low.count_ones() as usize + self.high == fields;
+        is_once && self.all_pass(&REQUEST_WORDS)
+    }
+
+    /// Whether each field of a report is passed on, or is left out without being counted.
+    #[inline(always)]
+    pub(crate) fn is_usual_report(&self) -> bool {
+        self.all_pass(&REPORT_WORDS)
     }
 }
 
-/// Whether no field of a request needs a closer look, and no field occurs twice.
-///
-/// A request with more than one tag of 64 or higher is not checked further: the answer is false. Most requests have at
-/// most one such tag.
+/// Whether no field of a request needs a closer look, and no field occurs twice, see [`Glance::is_usual_request`].
 #[inline(always)]
 pub(crate) fn is_usual_request(fields: &[Field], message: Messages) -> bool {
-    let seen = Glance::at(fields, |tag| passes(tag, message));
-    let is_once = seen.high < 2 && seen.low.count_ones() as usize + seen.high == fields.len();
-    is_once && seen.all_pass(&REQUEST_WORDS, message)
+    let mut seen = Glance::at(message);
+    fields.iter().for_each(|it| seen.add_of_request(it.tag));
+    seen.is_usual_request(fields.len())
 }
 
 /// Whether each field of a report is passed on, or is left out without being counted.
 #[inline(always)]
 pub(crate) fn is_usual_report(fields: &[Field], message: Messages) -> bool {
-    let seen = Glance::at(fields, |tag| is_passed_on(tag, message));
-    seen.all_pass(&REPORT_WORDS, message)
+    let mut seen = Glance::at(message);
+    fields.iter().for_each(|it| seen.add_of_report(it.tag));
+    seen.is_usual_report()
 }
 
 /// Whether a field of a request needs no closer look.
