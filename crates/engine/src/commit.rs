@@ -245,6 +245,11 @@ impl<D: Disk> Core<D> {
         let (mut stored, mut reported) = (false, false);
         for index in new.clone() {
             let outbox = &mut self.outbox;
+            if outbox.entries()[index].is_note() {
+                self.notes.seal(now, &mut self.journal, outbox, index)?;
+                stored = true;
+                continue;
+            }
             let entry = outbox.entries()[index];
             let to = entry.session.0 as usize;
             let about = self.lines.get(cause);
@@ -282,7 +287,7 @@ impl<D: Disk> Core<D> {
                         self.redactor.copy(index, outbox.sealed(index), true);
                     }
                 }
-                None => stored |= self.seal_aside(now, index)?,
+                None => stored |= self.seal_frame(index),
             }
         }
         Ok(Sealed {
@@ -290,18 +295,6 @@ impl<D: Disk> Core<D> {
             stored,
             reported,
         })
-    }
-
-    /// Assigns a number to an outbox entry without a session: a note, or a frame of a link. Returns whether the entry
-    /// must be stored.
-    #[inline(never)]
-    fn seal_aside(&mut self, now: Now, index: usize) -> Result<bool, JournalError> {
-        if !self.outbox.entries()[index].is_note() {
-            return Ok(self.seal_frame(index));
-        }
-        self.notes
-            .seal(now, &mut self.journal, &mut self.outbox, index)?;
-        Ok(true)
     }
 
     /// Assigns a MsgSeqNum to a message that the session itself has written; the application may first change it.

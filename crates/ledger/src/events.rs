@@ -25,8 +25,14 @@ macro_rules! events {
         impl<'a> $event<'a> {
             /// Appends the note of the event.
             pub fn put(&self, to: &mut $crate::Vec<u8>) {
-                use $crate::{Put as _, Wire as _};
                 let pen = &mut $crate::Pen::new(to);
+                self.put_with(pen);
+                pen.flush();
+            }
+
+            /// Puts the note of the event.
+            pub fn put_with(&self, pen: &mut $crate::Pen<'_>) {
+                use $crate::{Put as _, Wire as _};
                 match self {
                     $(Self::$group(event) => match event {
                         $($enum::$name { $($field),+ } => {
@@ -35,7 +41,6 @@ macro_rules! events {
                         })+
                     },)+
                 }
-                pen.flush();
             }
 
             /// Reads an event from its note; `None` when the bytes are not a valid note of this version.

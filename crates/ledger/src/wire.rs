@@ -63,6 +63,16 @@ impl<'v> Pen<'v> {
         }
     }
 
+    /// All bytes that were put, if `to` was empty at first: those of a short value are not copied.
+    #[inline]
+    pub fn whole(&mut self) -> &[u8] {
+        if self.to.is_empty() {
+            return &self.bytes[..self.len];
+        }
+        self.flush();
+        self.to
+    }
+
     /// Appends the bytes that the pen holds.
     #[inline]
     pub fn flush(&mut self) {

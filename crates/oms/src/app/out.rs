@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixwire_ledger::Wire as _;
+use fixwire_ledger::{Pen, Wire as _};
 use fixwire_protocol::{Message, Outbox, Tag};
 
 use super::OmsSession;
@@ -174,13 +174,14 @@ impl Sink for Out<'_> {
             return;
         }
         self.note.clear();
-        state.time().put(self.note);
-        event.put(self.note);
+        let pen = &mut Pen::new(self.note);
+        state.time().put(pen);
+        event.put_with(pen);
         // The outbox has room: that was checked before the first event.
         let noted = match canary::is(OmsPlantedFault::SkipNote) && state.events().is_multiple_of(5)
         {
             true => Ok(()),
-            false => self.outbox.note(self.note),
+            false => self.outbox.note(pen.whole()),
         };
         // A state that is ahead of its notes must not be used any more: the next start recovers from the notes.
         assert!(noted.is_ok(), "no room for the note of {event:?}");
@@ -530,7 +531,10 @@ impl Out<'_> {
         let session = clients::session_of(state, event, self.before);
         let client = session.and_then(|index| self.links.clients.get(index));
         let Some(&Some(client)) = client else {
-            return self.external(state, event);
+            if !self.watchers.is_empty() {
+                self.external(state, event);
+            }
+            return;
         };
         reports::report(state, event, self.before, self.message, client, self.outbox);
     }

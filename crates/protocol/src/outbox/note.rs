@@ -61,8 +61,10 @@ impl Outbox {
             end => end,
         };
         let end = start + NOTE_ROOM + (entry.end - entry.start);
-        self.buffer
-            .copy_within(entry.start..entry.end, start + NOTE_ROOM);
+        if start + NOTE_ROOM != entry.start {
+            self.buffer
+                .copy_within(entry.start..entry.end, start + NOTE_ROOM);
+        }
         self.buffer[start] = FORM;
         self.buffer[start + 1..start + NOTE_ROOM].copy_from_slice(&at.0.to_le_bytes());
         self.set_sealed(index, start, end, seq);
