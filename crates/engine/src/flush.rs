@@ -60,7 +60,7 @@ impl<D: Disk> Core<D> {
     }
 
     /// Whether the outbox has messages of several sessions, or notes in addition to messages, and their order is not
-    /// that of the writes.
+    /// that of the writes. A single message with notes is in one piece already.
     #[inline]
     fn is_mixed(&self) -> bool {
         match self.outbox.entries() {
@@ -69,9 +69,9 @@ impl<D: Disk> Core<D> {
                 first.session == self.reading && second.session != self.reading && !second.is_note()
             }
             entries => {
-                let mut entries = entries.iter();
-                let first = entries.next().map(|entry| entry.session);
-                entries.any(|entry| Some(entry.session) != first)
+                let mut messages = entries.iter().filter(|entry| !entry.is_note());
+                let first = entries[0].session;
+                messages.nth(1).is_some() && entries.iter().any(|entry| entry.session != first)
             }
         }
     }
