@@ -65,6 +65,10 @@ impl Decimal {
     /// FIX 4.4 Volume 1, data type `float`.
     #[inline]
     pub fn parse(text: &[u8]) -> Result<Self, DecimalError> {
+        // Many quantities of reports are 0.
+        if let [digit @ b'0'..=b'9'] = text {
+            return Ok(Self::from_int(i64::from(digit - b'0')));
+        }
         let (negative, rest) = match text {
             [b'-', rest @ ..] => (true, rest),
             _ => (false, text),

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::frame::check_sum;
-use crate::put::{digits, put, put_three};
+use crate::put::{NumberText, digits, put, put_three};
 use crate::repeat::{Repeat, RepeatError};
 use crate::time::TimestampWriter;
 use crate::{SOH, SessionId, Tag};
@@ -512,20 +512,18 @@ impl Outbox {
         sending_time: &[u8],
     ) -> (usize, usize) {
         let entry = &self.entries[index];
-        let mut number = [0; 20];
-        let number = digits(seq, &mut number);
+        let number = NumberText::of(seq);
         let body_len = entry.end - entry.start;
         let counted = b"35=".len()
             + entry.msg_type().len()
             + b"|34=".len()
-            + number.len()
+            + number.len
             + header.sender.len()
             + sending_time.len()
             + header.target.len()
             + body_len;
-        let mut length = [0; 20];
-        let length = digits(counted as u64, &mut length);
-        let header_len = header.begin.len() + length.len() + 1 + counted - body_len;
+        let length = NumberText::of(counted as u64);
+        let header_len = header.begin.len() + length.len + 1 + counted - body_len;
         assert!(
             header_len <= self.header_room,
             "the outbox was made with less than HeaderTemplate::room"
@@ -542,7 +540,7 @@ impl Outbox {
         let end = body + body_len + TRAILER;
         let out = &mut self.buffer[start..end];
         let mut at = put(out, 0, &header.begin);
-        at = put(out, at, length);
+        at = length.put(out, at);
         at = match *entry.msg_type() {
             // Write one piece of nine bytes, not three pieces.
             [letter] => put(
@@ -556,7 +554,7 @@ impl Outbox {
                 put(out, at, b"\x0134=")
             }
         };
-        at = put(out, at, number);
+        at = number.put(out, at);
         at = put(out, at, &header.sender);
         at = put(out, at, sending_time);
         at = put(out, at, &header.target);

@@ -192,15 +192,113 @@ impl TagText {
     }
 }
 
-/// Writes a number.
+/// Writes a number. Up to seven bytes after it may be overwritten.
 #[inline]
 pub(crate) fn put_digits(out: &mut [u8], at: usize, value: u64) -> usize {
-    if value < 10 {
-        out[at] = b'0' + value as u8;
-        return at + 1;
+    match value {
+        0..10 => {
+            out[at] = b'0' + value as u8;
+            at + 1
+        }
+        10..EIGHT_DIGITS => NumberText::of(value).put(out, at),
+        _ => put_long_digits(out, at, value),
     }
-    let mut text = [0; 20];
-    put(out, at, digits(value, &mut text))
+}
+
+/// The first number with more than eight digits.
+const EIGHT_DIGITS: u64 = 100_000_000;
+
+/// The text of a number. For a number of at most eight digits it is one word.
+#[derive(Clone, Copy)]
+pub(crate) struct NumberText {
+    value: u64,
+    /// The bytes of a number of at most eight digits. The first byte is the lowest one.
+    word: u64,
+    /// The number of digits.
+    pub(crate) len: usize,
+}
+
+impl NumberText {
+    #[inline(always)]
+    pub(crate) fn of(value: u64) -> Self {
+        if value >= EIGHT_DIGITS {
+            let len = value.ilog10() as usize + 1;
+            return Self {
+                value,
+                word: 0,
+                len,
+            };
+        }
+        let figures = figures(value);
+        // The first digit is the lowest byte. Zeros in front are shifted out.
+        let zeros = (figures.trailing_zeros() / 8).min(7);
+        Self {
+            value,
+            word: (figures | ZEROS) >> (8 * zeros),
+            len: 8 - zeros as usize,
+        }
+    }
+
+    /// Writes the text. Up to seven bytes after it may be overwritten.
+    #[inline(always)]
+    pub(crate) fn put(self, out: &mut [u8], at: usize) -> usize {
+        if self.value >= EIGHT_DIGITS {
+            return put_long_digits(out, at, self.value);
+        }
+        out[at..at + 8].copy_from_slice(&self.word.to_le_bytes());
+        at + self.len
+    }
+}
+
+/// Whether [`put_decimal`] can write a number of this many digits after the point.
+#[inline(always)]
+pub(crate) fn is_short_decimal(mantissa: u64, scale: u8) -> bool {
+    mantissa < EIGHT_DIGITS && (1..8).contains(&scale)
+}
+
+/// Writes a decimal with `scale` digits after the point, for which [`is_short_decimal`] is true. Up to seven bytes after
+/// it may be overwritten.
+#[inline(always)]
+pub(crate) fn put_decimal(out: &mut [u8], at: usize, mantissa: u64, scale: u8) -> usize {
+    let figures = figures(mantissa);
+    let scale = u32::from(scale % 8);
+    // A digit stays in front of the point.
+    let zeros = (figures.trailing_zeros() / 8).min(7 - scale);
+    let digits = (figures | ZEROS) >> (8 * zeros);
+    let whole = 8 - zeros - scale;
+    let point = at + whole as usize;
+    let end = point + 1 + scale as usize;
+    out[at..at + 8].copy_from_slice(&digits.to_le_bytes());
+    out[point + 1..point + 9].copy_from_slice(&(digits >> (8 * whole % 64)).to_le_bytes());
+    out[point] = b'.';
+    end
+}
+
+/// Writes a number of more than eight digits.
+#[inline(never)]
+fn put_long_digits(out: &mut [u8], at: usize, value: u64) -> usize {
+    let (first, last) = (value / EIGHT_DIGITS, value % EIGHT_DIGITS);
+    if first >= EIGHT_DIGITS {
+        let mut text = [0; 20];
+        return put(out, at, digits(value, &mut text));
+    }
+    let at = NumberText::of(first).put(out, at);
+    out[at..at + 8].copy_from_slice(&(figures(last) | ZEROS).to_le_bytes());
+    at + 8
+}
+
+/// Eight zeros.
+const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
+
+/// The digits of a number below 100,000,000, each as a byte from 0 to 9, the first one lowest. The number is split into
+/// fours, these into pairs, and the pairs into digits, with a multiplication in place of each division.
+#[inline(always)]
+fn figures(value: u64) -> u64 {
+    let fours = (value / 10_000) | ((value % 10_000) << 32);
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let pairs = hundreds | ((fours - 100 * hundreds) << 16);
+    let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | ((pairs - 10 * tens) << 8)
 }
 
 /// The number in digits, written at the end of `out`.
@@ -277,6 +375,42 @@ mod tests {
     }
 
     #[test]
+    fn decimals_are_written_as_others_write_them() {
+        let mantissas = [0, 1, 9, 10, 99, 1250, 1_234_567, 12_345_678, 99_999_999];
+        for mantissa in mantissas.into_iter().chain(0..2_000) {
+            for scale in 1..8_u8 {
+                assert!(is_short_decimal(mantissa, scale));
+                let mut out = [0xff; 30];
+                let end = put_decimal(&mut out, 3, mantissa, scale);
+                let one = 10_u64.pow(scale.into());
+                let (whole, part) = (mantissa / one, mantissa % one);
+                let digits = usize::from(scale);
+                let wanted = std::format!("{whole}.{part:0digits$}");
+                assert_eq!(&out[3..end], wanted.as_bytes(), "{mantissa} {scale}");
+                assert_eq!(&out[..3], [0xff; 3]);
+            }
+        }
+        assert!(!is_short_decimal(EIGHT_DIGITS, 1) && !is_short_decimal(1, 8));
+        assert!(!is_short_decimal(1, 0));
+    }
+
+    #[test]
+    fn each_group_of_digits_is_written_in_each_place() {
+        for part in 0..10_000 {
+            for number in [
+                part,
+                part * 10_000 + 1,
+                part * EIGHT_DIGITS + 7,
+                part * 1_000_000_000_000 + 99,
+            ] {
+                let mut out = [0xff; 30];
+                let end = put_digits(&mut out, 3, number);
+                assert_eq!(&out[3..end], number.to_string().as_bytes());
+            }
+        }
+    }
+
+    #[test]
     fn numbers_and_tags_are_written_as_others_write_them() {
         let powers = (0..20).map(|power| 10_u64.pow(power));
         for number in powers
@@ -286,6 +420,10 @@ mod tests {
             let (mut text, mut out) = ([0; 20], [0xff; 30]);
             assert_eq!(digits(number, &mut text), number.to_string().as_bytes());
             let end = put_digits(&mut out, 3, number);
+            assert_eq!(&out[3..end], number.to_string().as_bytes());
+            assert_eq!(&out[..3], [0xff; 3]);
+            let text = NumberText::of(number);
+            assert_eq!((text.put(&mut out, 3), text.len), (end, end - 3));
             assert_eq!(&out[3..end], number.to_string().as_bytes());
             let tag = number as Tag;
             let end = TagText::of(tag).put(&mut out, 3);

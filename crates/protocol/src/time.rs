@@ -5,6 +5,7 @@ use core::ops::{Add, Sub};
 use core::time::Duration;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
+const NANOS_PER_MILLI: i64 = 1_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
 /// A time in UTC, as nanoseconds since 1970-01-01T00:00:00Z.
@@ -188,6 +189,9 @@ pub fn check_tz_timestamp(text: &[u8]) -> Result<(), TimeError> {
 #[derive(Clone, Debug)]
 pub struct TimestampWriter {
     second: i64,
+    /// The time at which the millisecond of the text began, in nanoseconds; `None` if the text has no fraction of its
+    /// second.
+    millisecond: Option<i64>,
     text: [u8; TimestampWriter::MAX],
 }
 
@@ -199,6 +203,7 @@ impl TimestampWriter {
     pub const fn new() -> Self {
         Self {
             second: 0,
+            millisecond: None,
             text: *b"19700101-00:00:00.000000000",
         }
     }
@@ -206,6 +211,17 @@ impl TimestampWriter {
     /// The time as a `UTCTimestamp`. The fraction is cut to the precision, not rounded.
     #[inline]
     pub fn format(&mut self, moment: Timestamp, precision: Precision) -> &[u8] {
+        let is_written = self.millisecond.is_some_and(|from| {
+            moment.0 >= from && (0..NANOS_PER_MILLI).contains(&moment.0.wrapping_sub(from))
+        });
+        if !is_written || precision != Precision::Millis {
+            self.write(moment, precision);
+        }
+        &self.text[..precision.text_len()]
+    }
+
+    #[inline(never)]
+    fn write(&mut self, moment: Timestamp, precision: Precision) {
         let second = moment.0.div_euclid(NANOS_PER_SECOND);
         if second != self.second {
             self.write_second(second);
@@ -217,7 +233,11 @@ impl TimestampWriter {
             Precision::Micros => put(&mut self.text[18..24], nanos / 1_000),
             Precision::Nanos => put(&mut self.text[18..27], nanos),
         }
-        &self.text[..precision.text_len()]
+        // A text without a fraction keeps that of another second.
+        self.millisecond = match precision {
+            Precision::Seconds => None,
+            _ => moment.0.checked_sub(moment.0.rem_euclid(NANOS_PER_MILLI)),
+        };
     }
 
     #[cold]

@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Range;
 
 use super::{Content, Entry, Outbox, RESERVE, SLACK, TRAILER};
-use crate::put::{TagText, put, put_digits, put_value};
+use crate::put::{TagText, is_short_decimal, put, put_decimal, put_digits, put_value};
 use crate::time::{Precision, Timestamp};
 use crate::{Decimal, Message, SOH, Tag};
 
@@ -12,6 +12,7 @@ use crate::{Decimal, Message, SOH, Tag};
 #[derive(Debug)]
 pub struct Body<'a> {
     outbox: &'a mut Outbox,
+    /// The offset at which the last field must end; 0 after a failure.
     limit: usize,
     at: usize,
     failed: Option<BodyError>,
@@ -30,7 +31,7 @@ impl<'a> Body<'a> {
     ) -> Self {
         Self {
             outbox,
-            limit,
+            limit: if failed.is_some() { 0 } else { limit },
             at: entry.start,
             failed,
             open: true,
@@ -114,7 +115,17 @@ impl<'a> Body<'a> {
     /// Writes a decimal, with all its digits after the decimal point.
     #[inline]
     pub fn decimal(&mut self, tag: Tag, value: Decimal) -> &mut Self {
+        if value.scale == 0 && value.mantissa >= 0 {
+            return self.uint(tag, value.mantissa.unsigned_abs());
+        }
         if let Some(at) = self.tag(TagText::of(tag), Decimal::MAX_TEXT) {
+            let Decimal { mantissa, scale } = value;
+            if mantissa >= 0 && is_short_decimal(mantissa.unsigned_abs(), scale) {
+                let buffer = &mut self.outbox.buffer;
+                let end = put_decimal(buffer, at, mantissa.unsigned_abs(), scale);
+                self.end(end);
+                return self;
+            }
             let mut text = [0; Decimal::MAX_TEXT];
             let from = value.write(&mut text);
             let end = put(&mut self.outbox.buffer, at, &text[from..]);
@@ -179,12 +190,10 @@ impl<'a> Body<'a> {
     /// Writes bytes that are not fields of a message.
     #[inline]
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
-        if self.failed.is_none() {
-            if self.at + bytes.len() > self.limit {
-                return self.fail(BodyError::Full);
-            }
-            self.at = put(&mut self.outbox.buffer, self.at, bytes);
+        if self.at + bytes.len() > self.limit {
+            return self.fail(BodyError::Full);
         }
+        self.at = put(&mut self.outbox.buffer, self.at, bytes);
         self
     }
 
@@ -224,7 +233,7 @@ impl<'a> Body<'a> {
         if !has_room {
             self.fail(BodyError::Full);
         }
-        has_room && self.failed.is_none()
+        has_room
     }
 
     #[inline]
@@ -233,9 +242,11 @@ impl<'a> Body<'a> {
         self.at = at + 1;
     }
 
+    /// Records the first failure. There is no room for a field after it.
     #[cold]
     fn fail(&mut self, error: BodyError) -> &mut Self {
         self.failed.get_or_insert(error);
+        self.limit = 0;
         self
     }
 

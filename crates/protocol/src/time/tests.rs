@@ -162,6 +162,44 @@ fn a_stamp_cuts_and_follows_the_second() {
     }
 }
 
+#[test]
+fn a_writer_that_keeps_its_text_writes_what_a_new_one_does() {
+    let all = [
+        Precision::Seconds,
+        Precision::Millis,
+        Precision::Micros,
+        Precision::Nanos,
+    ];
+    let moments = [
+        0,
+        1,
+        999_999,
+        1_000_000,
+        -1,
+        -1_000_000,
+        -1_000_001,
+        1_787_319_000_123_000_000,
+        1_787_319_000_123_999_999,
+        1_787_319_000_124_000_000,
+        1_787_319_001_123_000_000,
+        i64::MIN,
+        i64::MIN + 1,
+        i64::MAX,
+    ];
+    let mut stamp = TimestampWriter::new();
+    for first in moments {
+        for before in all {
+            for second in moments {
+                for after in all {
+                    stamp.format(Timestamp(first), before);
+                    let kept = stamp.format(Timestamp(second), after).to_vec();
+                    assert_eq!(text(second, after).into_bytes(), kept, "{first} {second}");
+                }
+            }
+        }
+    }
+}
+
 /// Days since 1970, counted one year and one month at a time.
 fn slow_days(year: i64, month: u32, day: u32) -> i64 {
     let leap = |y: i64| (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
