@@ -13,7 +13,7 @@ mod pass;
 mod shapes;
 
 pub(super) use check::{Check, Near};
-use pass::Pass;
+use pass::{Pass, ValidFields};
 use shapes::{Key, Shapes};
 
 /// The checks that a session makes. A check has the name of QuickFIX's setting where QuickFIX has one. The number in
@@ -239,7 +239,8 @@ pub fn check(
     conditional(dictionary, definition, message)
 }
 
-/// Checks all fields of a message, whatever other messages had. If the message is plain, its shape is remembered.
+/// Checks all fields of a message, whatever other messages had. The shape of a message without other than plain fields and
+/// groups is remembered.
 #[inline(never)]
 fn unknown_shape(
     pass: &Pass<'_>,
@@ -256,8 +257,8 @@ fn unknown_shape(
     let definition = pass.definition;
     let open = &mut open[..definition.places.len()];
     open.copy_from_slice(&definition.places);
-    let plain = match pass.fields(open, entries, times) {
-        Ok(plain) => plain,
+    let fields = match pass.fields(open, entries, times) {
+        Ok(fields) => fields,
         Err(found) => return Err(pass.gravest(found, open)),
     };
     let missing = definition
@@ -269,10 +270,13 @@ fn unknown_shape(
         return Err(pass.missing(open));
     }
     if let Some(key) = key
-        && plain
         && !missing
     {
-        shapes.remember(key, pass);
+        match fields {
+            ValidFields::Plain => shapes.remember(key, pass),
+            ValidFields::Groups => shapes.remember_groups(key, pass, times),
+            ValidFields::Others => {}
+        }
     }
     Ok(())
 }

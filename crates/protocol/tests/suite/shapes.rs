@@ -2,7 +2,7 @@
 
 use fixwire_protocol::dictionary::validate::check;
 use fixwire_protocol::dictionary::{
-    DataType, Dictionary, FieldDef, Member, MessageDef, Scratch, ValidationRules, Version,
+    DataType, Dictionary, FieldDef, GroupDef, Member, MessageDef, Scratch, ValidationRules, Version,
 };
 use fixwire_protocol::{Decoder, Tag};
 use proptest::prelude::*;
@@ -29,35 +29,60 @@ fn value(field: &FieldDef) -> String {
     listed.unwrap_or(usual).to_owned()
 }
 
-/// A message with the required fields and some others, without data fields and groups.
+/// Adds a group of one or two entries, with the required fields and some others, without data fields.
+fn add_group(dictionary: &Dictionary, group: &GroupDef, chosen: u64, fields: &mut Fields) {
+    let entries = 1 + chosen % 2;
+    fields.push((group.count(), entries.to_string()));
+    for _ in 0..entries {
+        for (place, member) in group.members().iter().enumerate() {
+            let field = dictionary.field(member.tag);
+            let is_data = field.is_some_and(|field| field.kind.is_data());
+            let is_chosen = chosen >> (place % 64) & 1 == 1 && place % 3 == 0;
+            if is_data || !(place == 0 || member.required || is_chosen) {
+                continue;
+            }
+            match &member.group {
+                Some(inner) => add_group(dictionary, inner, chosen.rotate_right(7), fields),
+                None => fields.push((member.tag, field.map_or_else(|| "x".to_owned(), value))),
+            }
+        }
+    }
+}
+
+/// A message with the required fields and groups and some others, without data fields.
 fn message(dictionary: &Dictionary, definition: &MessageDef, chosen: u64) -> Fields {
     let mut number = 0;
     let mut take = |member: &&Member| {
         number += 1;
         let kind = dictionary.field(member.tag).map(|field| field.kind);
-        let plain = member.group.is_none() && !kind.is_some_and(DataType::is_data);
-        plain && (member.required || chosen >> (number % 64) & 1 == 1 && number % 5 == 0)
+        let is_chosen = chosen >> (number % 64) & 1 == 1;
+        let is_chosen = is_chosen && number % if member.group.is_some() { 7 } else { 5 } == 0;
+        !kind.is_some_and(DataType::is_data) && (member.required || is_chosen)
     };
     let head = [8, 9, 35, 49, 56, 34, 52];
     let (header, trailer) = (dictionary.header(), dictionary.trailer());
-    let mut tags: Vec<Tag> = head.to_vec();
-    for members in [header.members(), definition.members(), trailer.members()] {
-        let more = members.iter().filter(&mut take).map(|member| member.tag);
-        let more: Vec<_> = more
-            .filter(|tag| *tag != 10 && !head.contains(tag))
-            .collect();
-        tags.extend(more);
+    let mut members: Vec<&Member> = Vec::new();
+    for part in [header.members(), definition.members(), trailer.members()] {
+        let more = part.iter().filter(&mut take);
+        members.extend(more.filter(|it| it.tag != 10 && !head.contains(&it.tag)));
     }
-    tags.push(10);
     let mut fields: Fields = Vec::new();
-    for tag in tags {
+    let add = |tag: Tag, fields: &mut Fields| {
         let text = match tag {
             35 => definition.msg_type().to_owned(),
             10 => "000".to_owned(),
             tag => dictionary.field(tag).map_or_else(|| "x".to_owned(), value),
         };
         fields.push((tag, text));
+    };
+    head.into_iter().for_each(|tag| add(tag, &mut fields));
+    for member in members {
+        match &member.group {
+            Some(group) => add_group(dictionary, group, chosen, &mut fields),
+            None => add(member.tag, &mut fields),
+        }
     }
+    add(10, &mut fields);
     fields
 }
 

@@ -61,6 +61,9 @@ impl Near {
     const TIMES: u32 = 4 << 24;
     const OTHERS: u32 = 5 << 24;
 
+    /// Only the count of a group with one digit is valid, see [`Near::counting`].
+    const COUNTED: u32 = 6 << 24;
+
     /// The field with this slot and this check.
     pub fn new(slot: u16, check: &Check) -> Self {
         let values = match check.look {
@@ -114,6 +117,18 @@ impl Near {
     #[inline(always)]
     pub fn takes_times(self) -> bool {
         self.0 < Self::OTHERS
+    }
+
+    /// The same field with `digit` as its only valid value, in place of the part of the message. The field counts the
+    /// entries of a group.
+    pub fn counting(self, digit: u8) -> Self {
+        Self(u32::from(self.slot()) | u32::from(digit) << 16 | Self::COUNTED)
+    }
+
+    /// The only valid value of [`Near::counting`]. The field takes no times.
+    #[inline(always)]
+    pub fn count(self) -> Option<u8> {
+        (self.0 >= Self::COUNTED).then(|| self.part())
     }
 }
 

@@ -18,31 +18,46 @@ pub(super) struct Pass<'a> {
     pub fields: &'a [Field],
 }
 
+/// The fields of a valid message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum ValidFields {
+    /// All fields are certainly valid and outside groups.
+    Plain,
+    /// As `Plain`, apart from groups.
+    Groups,
+    /// The message has other fields, which needed a closer look.
+    Others,
+}
+
 impl Pass<'_> {
     /// Checks all fields against the definition. `open` has a bit for each field that the message may still have
-    /// outside groups. The bits of the fields that were found are cleared. Returns whether all fields were certainly
-    /// valid and outside groups.
+    /// outside groups. The bits of the fields that were found are cleared.
     pub fn fields(
         &self,
         open: &mut [u64],
         entries: &mut [u64],
         times: &mut LastMinute,
-    ) -> Result<bool, ValidationFault> {
+    ) -> Result<ValidFields, ValidationFault> {
         let mut part = MessagePart::Header;
         let mut at = 0;
-        let mut plain = true;
+        let mut found = ValidFields::Plain;
         loop {
             at = self.plain_fields(at, &mut part, open, times);
             let Some(&field) = self.fields.get(at) else {
-                return Ok(plain);
+                return Ok(found);
             };
-            plain = false;
             let Some(slot) = self.place(at, &mut part, open)? else {
+                found = ValidFields::Others;
                 at += 1;
                 continue;
             };
             let check = &self.dictionary.checks[slot];
             self.value(check, slot, at, times)?;
+            if !check.opens_group() {
+                found = ValidFields::Others;
+            } else if found == ValidFields::Plain {
+                found = ValidFields::Groups;
+            }
             at += 1;
             if check.opens_group()
                 && let Some(group) = self.group(field.tag, slot)
@@ -96,6 +111,29 @@ impl Pass<'_> {
         })
     }
 
+    /// What the quick check must know of the fields of a valid message with groups, one by one; `None` for a field that
+    /// the quick check does not accept, or a group with more than nine entries.
+    ///
+    /// Which fields may follow each other depends on the counts of groups, so the quick check must compare these.
+    pub fn known_with_groups(&self, times: &mut LastMinute) -> impl Iterator<Item = Option<Near>> {
+        let mut group: Option<&GroupDef> = None;
+        self.fields.iter().map(move |field| {
+            let near = self.dictionary.near(field.tag);
+            let slot = usize::from(near.slot());
+            let check = self.dictionary.checks.get(slot)?;
+            let is_nested = group.is_some_and(|group| nests(group, field.tag));
+            if check.opens_group() || is_nested {
+                let [digit @ b'1'..=b'9'] = self.message.value(*field) else {
+                    return None;
+                };
+                group = self.group(field.tag, slot).or(group);
+                return Some(near.counting(*digit));
+            }
+            let value = self.message.value(*field);
+            (!value.is_empty() && check.takes(value, times)).then_some(near)
+        })
+    }
+
     /// Whether the field has a value that is certainly valid.
     #[inline(always)]
     fn surely_takes(&self, near: Near, field: &Field, times: &mut LastMinute) -> bool {
@@ -113,8 +151,13 @@ impl Pass<'_> {
         } else if near.takes_digits() {
             is_short_number(bytes, start, end)
                 || near.takes_decimals() && is_short_decimal(bytes, start, end)
+        } else if near.takes_times() {
+            times.has_milliseconds(bytes, start, end)
+        } else if let Some(digit) = near.count() {
+            // With another count, other fields may follow.
+            return *self.message.value(*field) == [digit];
         } else {
-            near.takes_times() && times.has_milliseconds(bytes, start, end)
+            false
         };
         quick || self.takes(slot, *field, times)
     }
@@ -519,6 +562,15 @@ impl Pass<'_> {
         let slot = self.dictionary.slot(tag);
         slot.is_some_and(|slot| self.dictionary.checks[slot].part != MessagePart::Body)
     }
+}
+
+/// Whether a tag counts the entries of a group within this group.
+fn nests(group: &GroupDef, tag: Tag) -> bool {
+    let mut members = group.members.iter();
+    members.any(|member| {
+        let inner = member.group.as_deref();
+        inner.is_some_and(|inner| member.tag == tag || nests(inner, tag))
+    })
 }
 
 /// The groups that contain a nested group.
