@@ -15,7 +15,8 @@ use fixwire_stamps::scenario::{EXECUTION_REPORT, Echo, fill_report};
 use crate::bench::gateway;
 use crate::error::Error;
 use crate::oms::driven::{
-    ChangeTarget, DrivenOms, DrivenOmsConfig, ExtraFields, LineProtocol, LoadRequest, OrderFlow,
+    ChangeTarget, DrivenOms, DrivenOmsConfig, ExtraFields, LineProtocol, LoadRequest, OmsRig,
+    OrderFlow,
 };
 use crate::sockets::fix_client::{Writer, unwritten};
 use crate::sockets::numbered::Numbered;
@@ -50,6 +51,8 @@ pub enum Work {
     OmsToVenue,
     /// As [`Oms`](Self::Oms), with ten fields that the OMS passes on unchanged.
     OmsCarrying,
+    /// The part of [`Oms`](Self::Oms) that is not the OMS: client and venue write their messages.
+    OmsRig,
 }
 
 /// Number of other sessions of [`Work::AmongIdle`].
@@ -70,7 +73,7 @@ const RULES: u32 = 10;
 
 impl Work {
     /// All kinds of work.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Order,
         Self::AmongIdle,
         Self::Batch,
@@ -83,6 +86,7 @@ impl Work {
         Self::OmsTmp,
         Self::OmsToVenue,
         Self::OmsCarrying,
+        Self::OmsRig,
     ];
 
     /// Name of the work in files and on command lines.
@@ -101,6 +105,7 @@ impl Work {
             Self::OmsTmp => "oms-tmp",
             Self::OmsToVenue => "oms-to-venue",
             Self::OmsCarrying => "oms-carrying",
+            Self::OmsRig => "oms-rig",
         }
     }
 
@@ -115,7 +120,7 @@ impl Work {
     pub fn messages(self) -> usize {
         match self {
             Self::Batch | Self::Resend => BATCH,
-            Self::Oms | Self::OmsTmp | Self::OmsCarrying => 2,
+            Self::Oms | Self::OmsTmp | Self::OmsCarrying | Self::OmsRig => 2,
             Self::Order
             | Self::AmongIdle
             | Self::Handle
@@ -170,6 +175,14 @@ impl Work {
             }
             Self::OmsCarrying => {
                 orders_and_cancels(flow(LineProtocol::Fix, ExtraFields::Same), journal)?
+            }
+            Self::OmsRig => {
+                let mut rig = OmsRig::new(OrderFlow::default());
+                Box::new(move || {
+                    let order = rig.requests();
+                    rig.request(LoadRequest::New)?;
+                    rig.request(LoadRequest::Cancel(ChangeTarget::of(order)))
+                })
             }
             Self::OmsToVenue => {
                 let mut driven = driven_oms(OrderFlow::default(), journal)?;
