@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 use crate::stamp::{FirstState, Stamp};
 use crate::stats::{Figures, SHOWN, histogram, micros};
@@ -98,22 +99,80 @@ fn block(name: &str, stamps: &[&Stamp], is_group: bool, to: &mut impl Write) -> 
     writeln!(to, "{name}")?;
     counts(stamps, &FirstState::OF_REQUESTS, to)?;
     let all: Vec<[i64; 3]> = stamps.iter().map(|it| times(it)).collect();
-    // A difference is computed only if both times are known.
-    let between = |from: usize, until: usize| -> Vec<i64> {
-        let both = all.iter().filter(|it| it[from] > 0 && it[until] > 0);
-        both.map(|it| it[until] - it[from]).collect()
-    };
     if is_group {
         spans(&all, to)?;
     }
-    line("T1-T0", between(0, 1), to)?;
-    line("T2-T1", between(1, 2), to)?;
-    for at in 0..if is_group { 3 } else { 0 } {
-        let steps = all.windows(2).filter(|it| it[0][at] > 0 && it[1][at] > 0);
-        let steps = steps.map(|it| it[1][at] - it[0][at]).collect();
-        line(["T0-", "T1-", "T2-"][at], steps, to)?;
+    let spreads = RequestSpreads::of(&all);
+    match is_group {
+        true => spreads.write(to)?,
+        false => spreads.write_times(to)?,
     }
     writeln!(to, "{DASHES}")
+}
+
+/// The spread of one time over many requests, nanoseconds.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct TimeSpread {
+    /// The 50, 75, 90, 99, 99.9 and 99.99 %; all 0 without any request.
+    pub percentiles_ns: [i64; 6],
+    /// The longest three or fewer, the longest last.
+    pub worst_ns: Vec<i64>,
+}
+
+/// The times of many requests as the published tables have them: T1-T0, T2-T1, and for each of T0, T1 and T2 the time
+/// since the request before.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct RequestSpreads {
+    /// From the client's build of a request until it is found.
+    pub t1_t0: TimeSpread,
+    /// From found to written.
+    pub t2_t1: TimeSpread,
+    /// `T0-`: between two builds.
+    pub t0_steps: TimeSpread,
+    /// `T1-`: between two requests that are found.
+    pub t1_steps: TimeSpread,
+    /// `T2-`: between two requests that are written.
+    pub t2_steps: TimeSpread,
+}
+
+impl RequestSpreads {
+    /// The spreads of requests, each with T0, T1 and T2 in nanoseconds. A difference is computed only if both times
+    /// are known, which means above 0.
+    #[must_use]
+    pub fn of(all: &[[i64; 3]]) -> Self {
+        let between = |from: usize, until: usize| {
+            let both = all.iter().filter(|it| it[from] > 0 && it[until] > 0);
+            TimeSpread::of(both.map(|it| it[until] - it[from]).collect())
+        };
+        let steps = |at: usize| {
+            let steps = all.windows(2).filter(|it| it[0][at] > 0 && it[1][at] > 0);
+            TimeSpread::of(steps.map(|it| it[1][at] - it[0][at]).collect())
+        };
+        Self {
+            t1_t0: between(0, 1),
+            t2_t1: between(1, 2),
+            t0_steps: steps(0),
+            t1_steps: steps(1),
+            t2_steps: steps(2),
+        }
+    }
+
+    /// Writes a line for each time, as in the published tables.
+    ///
+    /// # Errors
+    ///
+    /// Writing to `to` fails.
+    pub fn write(&self, to: &mut impl Write) -> fmt::Result {
+        self.write_times(to)?;
+        self.t0_steps.write("T0-", to)?;
+        self.t1_steps.write("T1-", to)?;
+        self.t2_steps.write("T2-", to)
+    }
+
+    fn write_times(&self, to: &mut impl Write) -> fmt::Result {
+        self.t1_t0.write("T1-T0", to)?;
+        self.t2_t1.write("T2-T1", to)
+    }
 }
 
 /// The block for a kind of report. T3 is the time when the report was found, T4 the time when the client's report was
@@ -123,7 +182,7 @@ fn report_block(name: &str, stamps: &[&Stamp], to: &mut impl Write) -> fmt::Resu
     counts(stamps, &FirstState::OF_REPORTS, to)?;
     let ends = stamps.iter().map(|it| times(it));
     let ends = ends.filter(|it| it[1] > 0 && it[2] > 0);
-    line("T4-T3", ends.map(|it| it[2] - it[1]).collect(), to)?;
+    TimeSpread::of(ends.map(|it| it[2] - it[1]).collect()).write("T4-T3", to)?;
     writeln!(to, "{DASHES}")
 }
 
@@ -161,22 +220,29 @@ fn spans(all: &[[i64; 3]], to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{}      {}      {}", over(1, 0), over(2, 0), over(2, 1))
 }
 
-fn line(name: &str, mut values: Vec<i64>, to: &mut impl Write) -> fmt::Result {
-    write!(to, "{name}")?;
-    values.sort_unstable();
-    for (shown, p) in PERCENTILES {
-        if let Some(value) = percentile(&values, p) {
-            write!(to, "|{shown}={}", Span(value))?;
+impl TimeSpread {
+    fn of(mut values: Vec<i64>) -> Self {
+        values.sort_unstable();
+        Self {
+            percentiles_ns: PERCENTILES.map(|(_, p)| percentile(&values, p).unwrap_or(0)),
+            worst_ns: values[values.len().saturating_sub(3)..].to_vec(),
         }
     }
-    let worst = &values[values.len().saturating_sub(3)..];
-    if !worst.is_empty() {
+
+    fn write(&self, name: &str, to: &mut impl Write) -> fmt::Result {
+        write!(to, "{name}")?;
+        if self.worst_ns.is_empty() {
+            return writeln!(to);
+        }
+        for ((shown, _), value) in PERCENTILES.iter().zip(self.percentiles_ns) {
+            write!(to, "|{shown}={}", Span(value))?;
+        }
         write!(to, "|Worst=")?;
+        for value in &self.worst_ns {
+            write!(to, "{}|", Span(*value))?;
+        }
+        writeln!(to)
     }
-    for value in worst {
-        write!(to, "{}|", Span(*value))?;
-    }
-    writeln!(to)
 }
 
 /// Nanoseconds as microseconds with at most three decimals.
