@@ -13,8 +13,8 @@
 //! hot_path   parts of the work on one order, each by itself
 //! stages     where the time of an order goes between two of our engines
 //! published  published figures of others
-//! machine/   the machine: cores, kernel, distance of the cores; what it takes from a spinning loop (gaps) and what a run
-//!            used: CPU time, page faults, context switches, memory
+//! machine/   the machine: cores, kernel, distance of the cores; what it takes from a spinning loop (gaps), what a run
+//!            used (usage) and what its threads cost beside time (counts)
 //! assertion  limits for a measurement
 //! compare/   compares two builds by their result files
 //! report/    table, result files that can be read again, CSV, SVG, interval logs, samples, JUnit

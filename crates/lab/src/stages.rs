@@ -14,6 +14,7 @@
 //! returns. `found` is the end of the read, or the end of the work on the previous message of the same read.
 
 pub mod marks;
+pub mod own_work;
 
 use std::borrow::Cow;
 
@@ -141,9 +142,40 @@ pub struct StagedOrder {
     pub stages: [u64; STAGES.len()],
     /// From when the order was due to its answer, as in the load.
     pub response: u64,
+    /// When the order was due, on the clock of the load.
+    pub due: u64,
+}
+
+/// An uninterrupted part of an order's time that one end works.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct WorkSpan {
+    /// 0: the initiator, 1: the acceptor.
+    pub end: usize,
+    /// When it begins, on the clock of the load.
+    pub from: u64,
+    /// When it ends.
+    pub until: u64,
 }
 
 impl StagedOrder {
+    /// The parts of the order's time in which an end has it: all but the time between the ends.
+    #[must_use]
+    pub fn work(&self) -> Vec<WorkSpan> {
+        let mut spans: Vec<WorkSpan> = Vec::with_capacity(3);
+        let mut from = self.due;
+        for ((name, _), took) in STAGES.iter().zip(self.stages) {
+            let until = from + took;
+            let end = usize::from(*name == ACCEPTOR);
+            match spans.last_mut() {
+                _ if *name == TCP => {}
+                Some(last) if last.end == end && last.until == from => last.until = until,
+                _ => spans.push(WorkSpan { end, from, until }),
+            }
+            from = until;
+        }
+        spans
+    }
+
     /// The durations between consecutive time stamps, from when the order was due to its answer. `None` when a time
     /// stamp is earlier than the one before it.
     fn between(marks: [u64; STAGES.len() + 1]) -> Option<Self> {
@@ -154,6 +186,7 @@ impl StagedOrder {
         Some(Self {
             stages,
             response: marks[STAGES.len()] - marks[0],
+            due: marks[0],
         })
     }
 }
@@ -175,14 +208,15 @@ pub(crate) fn sample(each_ns: f64, grown: usize, tail_ns: f64) -> Stages {
     }
 }
 
+/// An order with stages of equal length, for tests.
+#[cfg(test)]
+pub(crate) fn staged(due: u64, step: u64) -> StagedOrder {
+    StagedOrder::between(std::array::from_fn(|place| due + place as u64 * step)).unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// An order whose marks are at this interval.
-    fn staged(step: u64) -> StagedOrder {
-        StagedOrder::between(std::array::from_fn(|place| 100 + place as u64 * step)).unwrap()
-    }
 
     #[test]
     fn an_order_with_an_early_mark_has_no_stages() {
@@ -197,7 +231,7 @@ mod tests {
         for order in 1..=1_000 {
             response.saturating_record(order * 18);
         }
-        let orders: Vec<StagedOrder> = (1..=1_000).map(staged).collect();
+        let orders: Vec<StagedOrder> = (1..=1_000).map(|step| staged(100, step)).collect();
         let stages = Stages::of(&orders, &response);
         assert_eq!(stages.marked, 1_000);
         assert!((99..=103).contains(&stages.median_orders), "{stages:?}");
@@ -206,7 +240,7 @@ mod tests {
             assert!((stage.median_ns - 500.0).abs() < 3.0, "{stage:?}");
             assert!((stage.tail_ns - 995.0).abs() < 3.0, "{stage:?}");
         }
-        let others: Vec<StagedOrder> = (1..=1_000).map(|_| staged(500)).collect();
+        let others: Vec<StagedOrder> = (1..=1_000).map(|_| staged(100, 500)).collect();
         let pooled = Stages::pool([&stages, &Stages::of(&others, &response)]);
         assert_eq!(pooled.marked, 2_000);
         assert_eq!(pooled.median_orders, stages.median_orders + 1_000);

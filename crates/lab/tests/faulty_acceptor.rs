@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fixwire::Durability;
-use fixwire_lab::bench::echo::EchoArgs;
+use fixwire_lab::bench::echo::{EchoArgs, Without};
 use fixwire_lab::bench::engine::{EngineArgs, Profile};
 use fixwire_lab::bench::gateway::{self, GatewayArgs};
 use fixwire_lab::bench::{LoadArgs, OutputArgs};
@@ -199,6 +199,7 @@ fn load() -> LoadArgs {
         flood: false,
         rate: vec![5_000],
         no_ping_pong: false,
+        counts: false,
         warm_up: 100,
         iterations: 200.try_into().unwrap(),
         runs: 2,
@@ -262,8 +263,10 @@ fn the_command_measures_both_and_writes_what_it_found() {
     let args = EchoArgs {
         floor: None,
         stages: true,
+        without: vec![Without::Journal, Without::Validation],
         load: LoadArgs {
             flood: true,
+            counts: true,
             ..load()
         },
         engine: engine(folder.path()),
@@ -295,14 +298,33 @@ fn the_command_measures_both_and_writes_what_it_found() {
         .iter()
         .map(|row| format!("{} {}", row["pace"], row["subject"]).replace('"', ""))
         .collect();
-    let subjects = ["tcp floor", "fixwire", "fixwire, asked", "fixwire, marked"];
+    let subjects = [
+        "tcp floor",
+        "fixwire",
+        "fixwire, asked",
+        "fixwire, marked",
+        "no journal",
+        "no validation",
+    ];
     let paces = ["ping-pong", "5000", "flood"];
     let wanted = paces.map(|pace| subjects.map(|subject| format!("{pace} {subject}")));
     assert_eq!(named, wanted.as_flattened());
     for row in rows {
         let run = &row["runs"][1];
         assert_eq!(run["response"]["count"], 200);
+        assert_eq!(run["counts"]["orders"], 200);
+        assert!(!run["counts"]["engine"]["minor_faults"].is_null(), "{run}");
+        // A processor that counts no instructions gives null, never 0.
+        let engine = run["counts"]["engine"].as_object().unwrap();
+        assert_ne!(engine["instructions"], 0);
+        assert_eq!(run["calls"]["orders"], 200);
+        assert!(run["calls"].as_object().unwrap().contains_key("engine"));
+        assert!(
+            row["runs"][0]["calls"].is_null(),
+            "one run of a row is traced"
+        );
         let marked = run["stages"]["marked"].as_u64();
+        assert_eq!(run["own_work"]["figures"]["count"].as_u64(), marked);
         if row["subject"] == "fixwire, marked" {
             assert!(
                 marked.is_some_and(|marked| (12..=13).contains(&marked)),
@@ -313,7 +335,7 @@ fn the_command_measures_both_and_writes_what_it_found() {
         }
     }
     let csv = std::fs::read_to_string(folder.path().join("run.csv")).unwrap();
-    assert_eq!(csv.lines().count(), 1 + 12 * 2 * 2);
+    assert_eq!(csv.lines().count(), 1 + 18 * 2 * 2);
     let report = result_file::read(&folder.path().join("run.json")).unwrap();
     let checks = report.host_facts.as_ref().map(|facts| &facts["findings"]);
     assert!(
@@ -321,7 +343,7 @@ fn the_command_measures_both_and_writes_what_it_found() {
             .and_then(|it| it.as_array())
             .is_some_and(|it| it.len() > 20)
     );
-    let run = &report.rows[5].runs[1];
+    let run = &report.rows[7].runs[1];
     assert_eq!((run.response.count, run.histogram.len()), (200, 200));
     assert_eq!(
         run.series.iter().map(|second| second.count).sum::<u64>(),
@@ -329,14 +351,14 @@ fn the_command_measures_both_and_writes_what_it_found() {
     );
     assert!(run.used.is_some_and(|used| used.thread.cpu_ns > 0));
     let samples = std::fs::read_to_string(folder.path().join("latency.csv")).unwrap();
-    assert_eq!(samples.lines().count(), 1 + 12 * 2 * 200);
+    assert_eq!(samples.lines().count(), 1 + 18 * 2 * 200);
     // Arrivals are random; the first order is due at the start.
     assert!(samples.contains("\nfixwire,5000,2,0,"), "{samples}");
     let longest = samples
         .lines()
         .filter_map(|line| line.strip_prefix("fixwire,5000,2,"));
     let longest = longest.filter_map(|line| line.split(',').nth(1)?.parse::<u64>().ok());
-    let run = &report.rows[5].runs[1];
+    let run = &report.rows[7].runs[1];
     assert!(
         run.histogram
             .equivalent(longest.max().unwrap(), run.response.worst)

@@ -12,6 +12,7 @@ fn two_hundred_sessions_and_twenty_deaf_ones_live_on_one_port() {
             rate: 10,
             seconds: 3,
             pairs: 1,
+            counts: false,
         });
         check(&found.unwrap())
     };

@@ -13,6 +13,7 @@ use crate::machine::usage::reset_peak_memory;
 use crate::progress::Progress;
 use crate::report::{Row, Run, pace_text};
 use crate::sockets::arena::pin;
+use crate::sockets::meter::Counting;
 
 /// Sample sizes, subjects and rates.
 #[derive(Args, Clone, Debug)]
@@ -42,6 +43,11 @@ pub struct LoadArgs {
     #[arg(long)]
     pub flood: bool,
 
+    /// Also count what an order costs: instructions, page faults, context switches, interrupts, bytes to the disk, and
+    /// in a run of their own system calls
+    #[arg(long)]
+    pub counts: bool,
+
     /// Warm-up orders before the first timed run of each rate, sent at that rate but at least at 20,000 a second
     #[arg(long, value_name = "N", default_value_t = 20_000,
           value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
@@ -61,6 +67,14 @@ pub struct LoadArgs {
     pub cores: String,
 }
 
+/// One run of a subject.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunPlan {
+    pub(super) pace: Pace,
+    pub(super) orders: usize,
+    pub(super) counting: Counting,
+}
+
 impl Default for LoadArgs {
     /// The defaults of the command.
     fn default() -> Self {
@@ -71,6 +85,7 @@ impl Default for LoadArgs {
             seed: 1,
             flood: false,
             no_ping_pong: false,
+            counts: false,
             warm_up: 20_000,
             iterations: const { NonZeroU32::new(10_000).expect("not zero") },
             runs: 3,
@@ -81,6 +96,8 @@ impl Default for LoadArgs {
 
 /// Lowest warm-up rate, orders a second.
 const WARM_UP_RATE: u32 = 20_000;
+/// Maximum orders of a run in which system calls are counted, which is slow.
+pub(super) const TRACED_ORDERS: usize = 2_000;
 /// Maximum orders per run: each takes 24 bytes of memory, 32 with random gaps.
 const MOST_ORDERS: u32 = 50_000_000;
 
@@ -168,7 +185,7 @@ impl LoadArgs {
         orders: usize,
         subjects: &[(&str, S)],
         output: &OutputArgs,
-        mut measure: impl FnMut(S, Pace, usize) -> Result<Run, Error>,
+        mut measure: impl FnMut(S, RunPlan) -> Result<Run, Error>,
     ) -> Result<Vec<Row>, Error> {
         let mut samples = output.sample_writer()?;
         let _pinned = pin(core)?;
@@ -177,18 +194,39 @@ impl LoadArgs {
         for pace in self.paces() {
             let name = pace_text(pace);
             progress.step(&format!("{name}: warm-up"));
+            let counting = self.counting();
             for (_, subject) in subjects {
-                measure(*subject, Self::warm_up_pace(pace), self.warm_up as usize)?;
+                let warm_up = RunPlan {
+                    pace: Self::warm_up_pace(pace),
+                    orders: self.warm_up as usize,
+                    counting: Counting::Off,
+                };
+                measure(*subject, warm_up)?;
             }
             let mut runs = vec![Vec::new(); subjects.len()];
             for run in 1..=self.runs {
                 progress.step(&format!("{name}: run {run} of {}", self.runs));
                 for (runs, (subject, which)) in runs.iter_mut().zip(subjects) {
                     reset_peak_memory();
-                    let mut timed = measure(*which, pace, orders)?;
+                    let plan = RunPlan {
+                        pace,
+                        orders,
+                        counting,
+                    };
+                    let mut timed = measure(*which, plan)?;
                     samples.run(subject, pace, run as usize, &mut timed)?;
                     runs.push(timed);
                 }
+            }
+            for (runs, (_, which)) in runs.iter_mut().zip(subjects) {
+                self.count_calls(runs, |orders| {
+                    let plan = RunPlan {
+                        pace,
+                        orders,
+                        counting: Counting::Calls,
+                    };
+                    measure(*which, plan)
+                })?;
             }
             rows.extend(subjects.iter().zip(runs).map(|((name, _), runs)| Row {
                 pace,
@@ -197,6 +235,30 @@ impl LoadArgs {
             }));
         }
         Ok(rows)
+    }
+
+    /// What is counted in timed runs.
+    pub(super) fn counting(&self) -> Counting {
+        match self.counts {
+            true => Counting::Counts,
+            false => Counting::Off,
+        }
+    }
+
+    /// If counts are requested, makes a run in which system calls are counted, with fewer orders. Its calls go to the
+    /// last of these timed runs.
+    pub(super) fn count_calls(
+        &self,
+        runs: &mut [Run],
+        measure: impl FnOnce(usize) -> Result<Run, Error>,
+    ) -> Result<(), Error> {
+        let orders = (self.iterations.get() as usize).min(TRACED_ORDERS);
+        if self.counts
+            && let Some(last) = runs.last_mut()
+        {
+            last.calls = measure(orders)?.calls;
+        }
+        Ok(())
     }
 
     /// The sample counts, for the first line of a table.

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::args::{LoadArgs, on_own_thread};
+use super::args::{LoadArgs, RunPlan, on_own_thread};
 use super::engine::EngineArgs;
 use super::output::OutputArgs;
 use super::tcp::Remote;
@@ -18,6 +18,7 @@ use crate::report::{FLOOR, Report, Row};
 use crate::sockets::floor::ReportWay;
 use crate::sockets::pair::{Pair, PairConfig};
 use crate::stages::marks::MarkingHost;
+use fixwire::Durability;
 use fixwire::host::Os;
 use fixwire_protocol::dictionary::Version;
 use fixwire_stamps::scenario::{Echo, ORDER_BYTES, REPORT_BYTES};
@@ -49,6 +50,16 @@ pub struct EchoArgs {
     #[arg(long, conflicts_with = "peer")]
     pub stages: bool,
 
+    /// Add a row for each named part of the work, in which both engines leave this part out
+    #[arg(
+        long,
+        value_name = "NAME,NAME",
+        value_delimiter = ',',
+        value_enum,
+        conflicts_with = "peer"
+    )]
+    pub without: Vec<Without>,
+
     /// SenderCompID of the initiator
     #[arg(long, value_name = "ID", default_value = "BENCH")]
     pub sender_comp_id: String,
@@ -60,6 +71,43 @@ pub struct EchoArgs {
     /// Where the figures go.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// A part of the work of both engines.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Without {
+    /// The rules of the dictionary, and CheckSum(10)
+    Validation,
+    /// The journal in files; messages are kept in memory
+    Journal,
+    /// New segments: a segment of 1 GiB, some 1,100,000 orders, is made at the start
+    Segments,
+}
+
+impl Without {
+    /// The name of its row.
+    fn subject(self) -> &'static str {
+        match self {
+            Self::Validation => "no validation",
+            Self::Journal => "no journal",
+            Self::Segments => "no new segment",
+        }
+    }
+
+    /// The settings of two engines that leave this part out.
+    fn config(self, config: &PairConfig) -> PairConfig {
+        let mut config = PairConfig {
+            asked: None,
+            journals: config.journals.join(self.subject()),
+            ..config.clone()
+        };
+        match self {
+            Self::Validation => config.checked = false,
+            Self::Journal => config.durability = Durability::Memory,
+            Self::Segments => config.segment_bytes = Some(1 << 30),
+        }
+        config
+    }
 }
 
 impl EchoArgs {
@@ -144,6 +192,8 @@ enum Subject {
     Asked,
     /// A second pair of engines, whose orders are time-stamped.
     Marked,
+    /// Another pair of engines, which leave something out.
+    Without(usize),
 }
 
 /// Measures each subject at each pace.
@@ -195,12 +245,27 @@ fn rows(
     if args.stages {
         subjects.push(("fixwire, marked", Subject::Marked));
     }
+    let mut others = Vec::new();
+    for (place, without) in args.without.iter().enumerate() {
+        let mut other = Pair::start(&without.config(config), acceptor, Echo)?;
+        other.arena.arrivals = args.load.arrivals();
+        others.push(other);
+        subjects.push((without.subject(), Subject::Without(place)));
+    }
     let rows = args.load.rows(
         initiator,
         orders,
         &subjects,
         &args.output,
-        |subject, pace, orders| {
+        |subject, plan| {
+            let RunPlan { pace, orders, .. } = plan;
+            pair.arena.meter.counting = plan.counting;
+            if let Some(marked) = &mut marked {
+                marked.arena.meter.counting = plan.counting;
+            }
+            for other in &mut others {
+                other.arena.meter.counting = plan.counting;
+            }
             if let Some(asked) = &config.asked {
                 asked.store(subject == Subject::Asked, Ordering::Relaxed);
             }
@@ -210,6 +275,7 @@ fn rows(
                     None => pair.arena.floor(ReportWay::Back, pace, orders),
                 },
                 Subject::Engine | Subject::Asked => pair.run(pace, orders),
+                Subject::Without(place) => others[place].run(pace, orders),
                 Subject::Marked => match &mut marked {
                     Some(marked) => marked.run(pace, orders),
                     None => pair.run(pace, orders),
@@ -221,6 +287,9 @@ fn rows(
     pair.stop()?;
     if let Some(marked) = marked {
         marked.stop()?;
+    }
+    for other in others {
+        other.stop()?;
     }
     rows
 }

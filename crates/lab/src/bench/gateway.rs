@@ -11,7 +11,7 @@ use fixwire_gateway::gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_stamps::scenario::{NEW_ORDER_SINGLE, ORDER_BYTES, REPORT_BYTES};
 
-use super::args::{LoadArgs, on_own_thread};
+use super::args::{LoadArgs, RunPlan, on_own_thread};
 use super::engine::EngineArgs;
 use super::output::OutputArgs;
 use crate::error::Error;
@@ -162,9 +162,15 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
         orders,
         &subjects,
         &args.output,
-        |subject, pace, orders| match subject {
-            Subject::Floor(way) => clients[0].arena.floor(way, pace, orders),
-            Subject::Gateway(number) => clients[number].run(pace, orders),
+        |subject, plan| {
+            let RunPlan { pace, orders, .. } = plan;
+            for client in &mut clients {
+                client.arena.meter.counting = plan.counting;
+            }
+            match subject {
+                Subject::Floor(way) => clients[0].arena.floor(way, pace, orders),
+                Subject::Gateway(number) => clients[number].run(pace, orders),
+            }
         },
     );
     // When a run fails, the error of the far engine is the cause, so it is reported first.

@@ -9,18 +9,21 @@ use std::process::ExitCode;
 use clap::Args;
 use fixwire::Wait;
 use fixwire_stamps::Stamp;
-use fixwire_stamps::analysis::percentile;
+use fixwire_stamps::analysis::{RequestSpreads, percentile};
 
-use super::args::on_own_thread;
+use super::args::{TRACED_ORDERS, on_own_thread};
 use super::engine::folder;
-use super::oms_details::details;
+use super::oms_details::{counts, details};
 use super::oms_memory::{self, Part};
 use super::oms_screen::screen;
 use super::output::{check_file, deliver_any};
 use crate::error::Error;
+use crate::machine::counts::calls::Calls;
+use crate::machine::counts::{own_thread, thread_named};
 use crate::machine::{Machine, Noise, TakenByOthers};
 use crate::oms::rig::{
-    Behind, ChangeTarget, Leave, LineProtocol, LoadRequest, Rig, RigConfig, RigRun, cores,
+    Behind, ChangeTarget, Leave, LineProtocol, LoadRequest, OMS_THREAD, Rig, RigConfig, RigRun,
+    cores,
 };
 use crate::progress::Progress;
 use crate::published::OMS;
@@ -31,6 +34,7 @@ use crate::report::oms::{
 };
 use crate::sockets::arena::pin;
 use crate::sockets::bare_write::bare_writes;
+use crate::sockets::meter::{Counting, Meter};
 
 /// Flags of `bench oms`.
 #[derive(Args, Clone, Debug)]
@@ -92,6 +96,11 @@ pub struct OmsArgs {
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
 
+    /// Also count what a request costs: instructions, page faults, context switches, interrupts, bytes to the disk, and
+    /// in a batch of its own system calls
+    #[arg(long, conflicts_with = "memory")]
+    pub counts: bool,
+
     /// Print every batch and time instead of the short screen
     #[arg(long)]
     pub details: bool,
@@ -115,11 +124,12 @@ pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
     }
     args.json.as_deref().map_or(Ok(()), check_file)?;
     let report = on_own_thread(|| measure(args))?;
-    let text = if args.details {
+    let mut text = if args.details {
         details(&report)
     } else {
         screen(&report)
     };
+    counts(&report, &mut text);
     deliver_any(report.into(), &text, args.json.as_deref())
 }
 
@@ -250,6 +260,8 @@ fn over(config: &RigConfig, args: &OmsArgs, progress: &mut Progress) -> Result<O
             rig,
             wait: shown,
             stamps: Vec::new(),
+            counts: args.counts,
+            meter: Meter::default(),
             slow_write_ns: &slow_write_ns,
             rows: &mut rows,
         };
@@ -308,6 +320,8 @@ struct Batches<'a> {
     rig: Rig,
     wait: BatchWait,
     stamps: Vec<Stamp>,
+    counts: bool,
+    meter: Meter,
     /// The figures of bare writes, one for each slow rate.
     slow_write_ns: &'a [BatchFigures],
     rows: &'a mut Vec<BatchRow>,
@@ -390,6 +404,21 @@ impl Batches<'_> {
             pace,
             ..row
         });
+        if self.counts && pace != BatchPace::Slow {
+            let (first, count) = (self.rig.requests, count.min(TRACED_ORDERS));
+            let orders = (0..count).map(|_| LoadRequest::New);
+            let cancels = (0..count as u64).map(|at| first + at);
+            let cancels = cancels.map(|at| LoadRequest::Cancel(ChangeTarget::of(at)));
+            let cancels: Vec<LoadRequest> = cancels.collect();
+            let calls = [
+                self.calls(orders, leave)?,
+                self.calls(cancels.into_iter(), leave)?,
+            ];
+            let last = self.rows.len() - 2;
+            for (row, calls) in self.rows[last..].iter_mut().zip(calls) {
+                row.calls = calls;
+            }
+        }
         Ok(())
     }
 
@@ -401,11 +430,39 @@ impl Batches<'_> {
     ) -> Result<BatchRow, Error> {
         let count = requests.len();
         let noise = Noise::read();
+        if self.counts {
+            self.meter(Counting::Counts);
+        }
         let run = self.rig.run(requests, leave)?;
+        let counts = self.meter.end(count as u64).counts;
         let taken = noise.since();
         self.settle(&run)?;
         let row = row(self.wait, &run, &self.stamps, count)?;
-        Ok(BatchRow { taken, ..row })
+        Ok(BatchRow {
+            taken,
+            counts,
+            ..row
+        })
+    }
+
+    /// Starts to count the work of the OMS, and of this thread.
+    fn meter(&mut self, counting: Counting) {
+        self.meter.counting = counting;
+        self.meter.begin(own_thread(), thread_named(OMS_THREAD));
+    }
+
+    /// A batch of requests whose system calls are counted; nothing is timed.
+    fn calls(
+        &mut self,
+        requests: impl ExactSizeIterator<Item = LoadRequest>,
+        leave: Leave,
+    ) -> Result<Option<Calls>, Error> {
+        let count = requests.len() as u64;
+        self.meter(Counting::Calls);
+        let run = self.rig.run(requests, leave)?;
+        let calls = self.meter.end(count).calls;
+        self.settle(&run)?;
+        Ok(calls)
     }
 
     /// Waits until the OMS has delivered the stamps of a run, two for each request; the OMS delivers stamps when it
@@ -448,6 +505,9 @@ fn row(wait: BatchWait, run: &RigRun, stamps: &[Stamp], count: usize) -> Result<
         let mut times: Vec<u64> = times.map(|(from, to)| to.saturating_sub(from)).collect();
         five(&mut times)
     };
+    let times = requests.iter().zip(&run.sent);
+    let times = times.map(|(it, sent)| [*sent, it.found, it.written].map(|at| at as i64));
+    let layout = RequestSpreads::of(&times.collect::<Vec<_>>());
     let mut untouched: Vec<u64> = untouched(&run.late)
         .map(|at| requests[at].written.saturating_sub(requests[at].found))
         .collect();
@@ -468,6 +528,9 @@ fn row(wait: BatchWait, run: &RigRun, stamps: &[Stamp], count: usize) -> Result<
         t4_t3_ns: five(&mut t4),
         first_t0_to_last_t2_ns: last_t2.saturating_sub(first),
         first_t0_to_last_t4_ns: run.span(),
+        published_layout: Some(layout),
+        counts: None,
+        calls: None,
         published_us: None,
         bare_write_ns: None,
         taken: TakenByOthers::default(),

@@ -6,6 +6,7 @@ use fixwire_stamps::stats::micros;
 
 use crate::published::OMS_LARGEST;
 use crate::report::oms::{BatchFigures, OmsPart, OmsReport};
+use crate::report::screen::counts::write_block;
 
 /// Tables of all batches, over lines of each protocol.
 pub(super) fn details(found: &OmsReport) -> String {
@@ -28,6 +29,21 @@ pub(super) fn details(found: &OmsReport) -> String {
         OMS_LARGEST.batch, OMS_LARGEST.block, OMS_LARGEST.spin, OMS_LARGEST.replied
     );
     text
+}
+
+/// Adds what a request of each batch costs, if it was counted. Writing to a string cannot fail.
+pub(super) fn counts(found: &OmsReport, text: &mut String) {
+    for part in found.parts() {
+        for row in part.rows {
+            let Some(counts) = &row.counts else {
+                continue;
+            };
+            let (wait, pace, request) = (row.wait.name(), row.pace.name(), row.request.name());
+            let lines = part.lines.called();
+            let title = format!("{lines}, {wait}, {}, {request}, {pace}", row.batch);
+            let _ = write_block(&title, counts, row.calls.as_ref(), text);
+        }
+    }
 }
 
 fn five(figures: &BatchFigures) -> String {
@@ -101,6 +117,13 @@ fn write(found: &OmsPart<'_>, text: &mut String) {
             let _ = writeln!(text, "{name:<39}{}", five(alone));
         }
     }
+    for row in found.rows {
+        if let Some(layout) = &row.published_layout {
+            let (wait, pace, request) = (row.wait.name(), row.pace.name(), row.request.name());
+            let _ = writeln!(text, "\n{wait}, {}, {request}, {pace}, us", row.batch);
+            let _ = layout.write(text);
+        }
+    }
     if let Some(saturation) = found.saturation {
         let _ = writeln!(
             text,
@@ -148,6 +171,13 @@ mod tests {
             );
             assert!(part.contains("9 / 15 / 15 / 15 / 15"), "{part}");
         }
+        let layout = "\nblock, 10, new, paced, us\n\
+            T1-T0|50%=20.5|75%=20.5|90%=20.5|99%=20.5|99.9%=20.5|99.99%=20.5|Worst=20|20.5|\n\
+            T2-T1|50%=7.5|75%=7.5|90%=7.5|99%=7.5|99.9%=7.5|99.99%=7.5|Worst=7|7.5|\n\
+            T0-|50%=10|75%=10|90%=10|99%=10|99.9%=10|99.99%=10|Worst=10|\n\
+            T1-|50%=10.5|75%=10.5|90%=10.5|99%=10.5|99.9%=10.5|99.99%=10.5|Worst=10.5|\n\
+            T2-|50%=11|75%=11|90%=11|99%=11|99.9%=11|99.99%=11|Worst=11|\n";
+        assert!(fix.contains(layout), "{fix}");
         assert!(
             text.contains("published for 100000: from the first T0"),
             "{text}"

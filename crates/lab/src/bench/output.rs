@@ -140,6 +140,8 @@ impl OutputArgs {
             };
             written
                 .and_then(|()| stages::write(&report, &mut text))
+                .and_then(|()| stages::own_work::write(&report, &mut text))
+                .and_then(|()| screen::counts::write(&report, &mut text))
                 .map_err(unwritable("the table"))?;
             print(&text)?;
         }

@@ -132,7 +132,7 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
             reset_peak_memory();
             let (usage, noise) = (UsageReading::take(), Noise::read());
             let outcome = one_run(&mut path, clock, pace, args.iterations)?;
-            let mut timed = Run::new(outcome, [None; 2], noise.since(), Default::default());
+            let mut timed = Run::new(outcome, [None; 2], noise.since(), &Default::default());
             timed.used = Some(usage.since());
             samples.run(SUBJECT, pace, run as usize, &mut timed)?;
             runs.push(timed);

@@ -11,11 +11,13 @@ use super::output::OutputArgs;
 use crate::error::Error;
 use crate::load::Pace;
 use crate::machine::Machine;
+use crate::machine::counts::EngineThread;
 use crate::progress::Progress;
 use crate::report::{FLOOR_SLEEPS, FLOOR_SPINS, Report, Row, Run};
 use crate::sockets::acceptors::{Acceptor, Folder, Listed, Waits};
 use crate::sockets::arena::pin;
 use crate::sockets::fix_client::FixClient;
+use crate::sockets::meter::Counting;
 use crate::sockets::pair::PairConfig;
 use fixwire::Durability;
 use fixwire_protocol::dictionary::Version;
@@ -343,9 +345,11 @@ impl Peers<'_> {
         let _pinned = pin(own_core)?;
         client.arena.arrivals = self.args.load.arrivals();
         let mut measured = || {
+            client.arena.meter.engine = Some(EngineThread::BusiestOf(acceptor.process()));
             client.run(Pace::PingPong, warm_up)?;
             for (at, pace) in paces.iter().enumerate() {
-                let run = client.run(*pace, orders)?;
+                client.arena.meter.counting = self.args.load.counting();
+                let mut run = client.run(*pace, orders)?;
                 let faults = run.faults;
                 if self.args.check && faults.total() > 0 {
                     return Err(Error::Session(format!(
@@ -353,6 +357,13 @@ impl Peers<'_> {
                         order, {} answered wrongly",
                         run.sent, faults.lost, faults.duplicate, faults.out_of_order, faults.wrong
                     )));
+                }
+                if looks {
+                    client.arena.meter.counting = Counting::Calls;
+                    let traced = |orders| client.run(*pace, orders);
+                    self.args
+                        .load
+                        .count_calls(std::slice::from_mut(&mut run), traced)?;
                 }
                 keep(at, run)?;
             }

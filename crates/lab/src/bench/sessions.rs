@@ -25,6 +25,10 @@ use fixwire_stamps::scenario::Echo;
 
 use self::peers::Peers;
 use crate::error::Error;
+use crate::machine::counts::calls::Calls;
+use crate::machine::counts::{self, own_thread, thread_named};
+use crate::report::screen::counts::write_block;
+use crate::sockets::meter::{Counting, Meter};
 
 /// Flags of `bench sessions`.
 #[derive(Args, Clone, Debug)]
@@ -53,6 +57,11 @@ pub struct SessionsArgs {
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u32).range(1..=100))]
     pub pairs: u32,
+
+    /// Also count what an order costs: instructions, page faults, context switches, interrupts, bytes to the disk, and
+    /// with orders of ten sessions alone system calls
+    #[arg(long)]
+    pub counts: bool,
 }
 
 /// The result.
@@ -73,6 +82,10 @@ pub struct Found {
     pub missed: u64,
     /// Sessions that read and were disconnected.
     pub ended: u64,
+    /// Counts of each kind of window, if requested: without orders from peers that never read, and with them.
+    pub counts: [Option<counts::Counts>; 2],
+    /// System calls while ten sessions send orders, if requested.
+    pub calls: Option<Calls>,
     /// Anonymous memory divided by the number of sessions, bytes. The peers' side is included; journal pages are
     /// mapped files and do not count.
     pub bytes_per_session: u64,
@@ -81,6 +94,8 @@ pub struct Found {
 /// Latency of the sessions that read, nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Window {
+    /// Orders that were sent, also by peers that never read.
+    pub sent: u64,
     /// Median.
     pub p50: u64,
     /// 99th percentile.
@@ -129,7 +144,7 @@ pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
         ..
     } = args;
     let mut out = io::stdout().lock();
-    let text = format!(
+    let mut text = format!(
         "bench sessions: {sessions} sessions on one port, {rate} orders a second each\n\
          orders answered {}, lost {}; sessions ended {}\n\
          heartbeats received {}, missed {}\n\
@@ -146,6 +161,19 @@ pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
         line(&format!("{deaf} more never read"), &found.loud),
         found.ratio(),
     );
+    let titles = [
+        "windows in which all read",
+        "windows with peers that never read",
+    ];
+    for (title, (counts, calls)) in titles
+        .iter()
+        .zip(found.counts.iter().zip([&found.calls, &None]))
+    {
+        if let Some(counts) = counts {
+            // Writing to a string cannot fail.
+            let _ = write_block(title, counts, calls.as_ref(), &mut text);
+        }
+    }
     out.write_all(text.as_bytes())
         .map_err(Error::system("write the report"))?;
     let whole = found.lost == 0 && found.ended == 0 && found.missed == 0;
@@ -156,6 +184,12 @@ pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
     })
 }
 
+/// Sessions that send orders while the system calls are counted, which makes the engine slow.
+const SESSIONS_TRACED: u32 = 10;
+/// How long they do.
+const TIME_TRACED: Duration = Duration::from_secs(2);
+/// Name of the engine's thread.
+const ENGINE_THREAD: &str = "engine";
 /// Queued bytes of a session from which on the peer's socket is certainly full.
 const BEHIND: u64 = 256 << 10;
 
@@ -175,15 +209,36 @@ pub fn measure(args: &SessionsArgs) -> Result<Found, Error> {
     let window = Duration::from_secs(args.seconds.into());
     peers.play(1..1, rate, Duration::from_secs(1), &mut found)?;
     peers.play(0..args.sessions, rate, window / 4, &mut Found::default())?;
+    let mut meter = Meter::default();
+    let mut counted = [Vec::new(), Vec::new()];
+    let begin = |meter: &mut Meter, counting| {
+        meter.counting = counting;
+        meter.begin(own_thread(), thread_named(ENGINE_THREAD));
+    };
+    let counting = match args.counts {
+        true => Counting::Counts,
+        false => Counting::Off,
+    };
+    if args.counts {
+        begin(&mut meter, Counting::Calls);
+        let some = args.sessions.min(SESSIONS_TRACED);
+        let played = peers.play(0..some, rate, TIME_TRACED, &mut found)?;
+        found.calls = meter.end(played.sent).calls;
+    }
     for pair in 0..args.pairs {
+        begin(&mut meter, counting);
         let quiet = peers.play(0..args.sessions, rate, window, &mut found)?;
+        counted[0].extend(meter.end(quiet.sent).counts);
         found.quiet.push(quiet);
         if pair == 0 {
             peers.turn_deaf(args.sessions, &counts.behind)?;
         }
+        begin(&mut meter, counting);
         let loud = peers.play(0..all, rate, window, &mut found)?;
+        counted[1].extend(meter.end(loud.sent).counts);
         found.loud.push(loud);
     }
+    found.counts = counted.map(counts::Counts::pool);
     peers.drain(args.sessions, &mut found)?;
     found.bytes_per_session = anonymous_bytes().saturating_sub(before) / u64::from(all);
     found.ended = counts.ended.load(Ordering::Relaxed);
@@ -261,7 +316,7 @@ fn start(
         .ok_or_else(|| Error::Engine("the acceptor does not listen".into()))?;
     let run = move || engine.run().map_err(|error| error.to_string());
     let thread = thread::Builder::new()
-        .name("engine".into())
+        .name(ENGINE_THREAD.into())
         .spawn(run)
         .map_err(Error::system("start a thread"))?;
     Ok((handle, address, counts, thread))

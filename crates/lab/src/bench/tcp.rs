@@ -122,7 +122,7 @@ impl Remote {
             )
             .map_err(Error::system("exchange bytes with the other host"))?;
         let gaps = [self.watch.end(), Vec::new()];
-        let mut run = Run::new(load.close(), [None; 2], noise.since(), gaps);
+        let mut run = Run::new(load.close(), [None; 2], noise.since(), &gaps);
         run.used = Some(usage.since());
         Ok(run)
     }
@@ -136,8 +136,8 @@ fn measure_to(to: &str, args: &TcpArgs) -> Result<Report, Error> {
     let machine = Machine::read();
     let mut remote = Remote::connect("--to", to)?;
     let subjects = [(FLOOR, ())];
-    let rows = load.rows(core, orders, &subjects, &args.output, |(), pace, orders| {
-        remote.run(load.arrivals(), pace, orders)
+    let rows = load.rows(core, orders, &subjects, &args.output, |(), plan| {
+        remote.run(load.arrivals(), plan.pace, plan.orders)
     })?;
     Ok(Report {
         rows,
@@ -161,13 +161,10 @@ pub fn measure(args: &TcpArgs) -> Result<Report, Error> {
     arena.arrivals = load.arrivals();
     let subjects = [(FLOOR, ReportWay::Back)];
     let core = cores.map(|cores| cores.1);
-    let rows = load.rows(
-        core,
-        orders,
-        &subjects,
-        &args.output,
-        |way, pace, orders| arena.floor(way, pace, orders),
-    );
+    let rows = load.rows(core, orders, &subjects, &args.output, |way, plan| {
+        arena.meter.counting = plan.counting;
+        arena.floor(way, plan.pace, plan.orders)
+    });
     arena.stop()?;
     Ok(Report {
         rows: rows?,

@@ -45,7 +45,7 @@ fn noisy_run(noise: &mut Noise, slower: f64) -> Run {
         },
         [Some(60.0); 2],
         TakenByOthers::default(),
-        Default::default(),
+        &Default::default(),
     );
     // Variation of a run, and of its percentiles.
     let common = noise.normal();

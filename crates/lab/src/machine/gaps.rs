@@ -5,7 +5,7 @@
 //! turn with work only the kernel knows how long the thread waited for the core; the kernel is queried after a long
 //! turn. The time of a gap in which other threads of this process ran does not count as taken by the machine.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,6 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use crate::load::RunOutcome;
+use crate::machine::counts::own_thread;
 
 /// The shortest interruption that counts as a gap, nanoseconds.
 const SHORTEST: u64 = 1_000;
@@ -39,7 +40,7 @@ pub struct TimeGap {
 
 impl TimeGap {
     /// The part of the gap that the machine took, nanoseconds.
-    fn machines(&self) -> u64 {
+    pub fn machines(&self) -> u64 {
         self.length.saturating_sub(self.ours).into()
     }
 }
@@ -70,19 +71,19 @@ impl Ends {
 
     /// Registers the calling thread as this end.
     pub fn enter(&self, end: End) {
-        let link = fs::read_link("/proc/thread-self").unwrap_or_default();
-        let number = link
-            .file_name()
-            .and_then(|name| name.to_str()?.parse().ok());
-        self.own(end).store(number.unwrap_or(0), Ordering::Release);
+        let number = own_thread().unwrap_or(0);
+        self.own(end).store(number, Ordering::Release);
+    }
+
+    /// The thread of this end; `None` when it has none yet.
+    pub fn thread(&self, end: End) -> Option<u32> {
+        Some(self.own(end).load(Ordering::Acquire)).filter(|thread| *thread > 0)
     }
 
     /// The kernel's counters of the thread of an end.
     fn counters(&self, end: End) -> Option<File> {
-        match self.own(end).load(Ordering::Acquire) {
-            0 => None,
-            thread => File::open(format!("/proc/self/task/{thread}/schedstat")).ok(),
-        }
+        let thread = self.thread(end)?;
+        File::open(format!("/proc/self/task/{thread}/schedstat")).ok()
     }
 }
 
@@ -133,11 +134,21 @@ pub struct Watch {
 impl Watch {
     /// A watch that has allocated all its memory.
     pub fn new(clock: Clock) -> Self {
+        // Touches the memory once, so that a run has no page faults.
+        let mut gaps = vec![
+            TimeGap {
+                start: 1,
+                length: 1,
+                ours: 1,
+            };
+            MOST
+        ];
+        gaps.clear();
         Self {
             clock,
             last: 0,
             idle: SHORTEST << 8,
-            gaps: Vec::with_capacity(MOST),
+            gaps,
             own: None,
             other: None,
             asked: Asked::default(),

@@ -3,6 +3,7 @@
 //! All values come from files of the kernel. A value that cannot be read is `unknown`; it does not fail the
 //! measurement.
 
+pub mod counts;
 pub mod distance;
 pub mod gaps;
 pub mod usage;

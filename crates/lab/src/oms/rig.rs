@@ -28,6 +28,8 @@ use crate::sockets::arena::{Arena, PATIENCE};
 use crate::sockets::fix_client::Writer;
 use crate::sockets::pipe::{MOST, Pipe, broken};
 
+/// Name of the thread of the OMS.
+pub const OMS_THREAD: &str = "oms";
 /// Number of orders per write when orders are not paced.
 const BURST: usize = 8;
 
@@ -148,7 +150,7 @@ impl Rig {
             Turns::start((config.behind, config.lines), folder, clock, core(2))?;
         let stamps = Arc::new(Stamps::default());
         let (sender, started) = channel();
-        let oms_thread = std::thread::Builder::new().name("oms".to_owned());
+        let oms_thread = std::thread::Builder::new().name(OMS_THREAD.to_owned());
         let oms_thread = oms_thread.spawn({
             let (config, folder, stamps) = (config.clone(), folder.to_owned(), stamps.clone());
             let core = core(0);

@@ -10,16 +10,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::load::series::{RunSecond, per_second};
 use crate::load::{Faults, Pace, RunOutcome, TimedOrder};
+use crate::machine::counts::Counts;
+use crate::machine::counts::calls::Calls;
 use crate::machine::distance::Distance;
 use crate::machine::gaps::{self, TimeGap, Touched};
 use crate::machine::usage::Used;
 use crate::machine::{Machine, TakenByOthers};
 use crate::stages::Stages;
+use crate::stages::own_work::OwnWork;
 
 pub mod any;
 pub(crate) mod chart;
 pub mod csv;
-mod encoded;
+pub(crate) mod encoded;
 pub mod flood;
 pub mod hlog;
 pub mod junit;
@@ -164,6 +167,15 @@ pub struct Run {
     /// As `touched`, but only for gaps over 0.1 ms: time slices of other programs, pauses of a virtual machine.
     #[serde(default)]
     pub touched_long: Touched,
+    /// Counts of the run, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+    /// System calls of a run of their own after the last run of a row, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Calls>,
+    /// Times of the marked orders without the time between the ends and without gaps, if measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_work: Option<OwnWork>,
     /// Times of the stages of marked orders, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<Stages>,
@@ -189,7 +201,7 @@ impl Run {
         outcome: RunOutcome,
         core_to_core: [Option<f64>; 2],
         taken: TakenByOthers,
-        gaps: [Vec<TimeGap>; 2],
+        gaps: &[Vec<TimeGap>; 2],
     ) -> Self {
         Self {
             response: Figures::of(&outcome.response),
@@ -200,9 +212,12 @@ impl Run {
             core_to_core,
             distance: Distance::of(core_to_core[0], core_to_core[1]),
             taken,
-            touched: gaps::touched(&outcome, &gaps, 0),
-            touched_long: gaps::touched(&outcome, &gaps, gaps::LONG),
+            touched: gaps::touched(&outcome, gaps, 0),
+            touched_long: gaps::touched(&outcome, gaps, gaps::LONG),
             gaps: gaps.each_ref().map(|gaps| gaps::GapTotals::of(gaps)),
+            counts: None,
+            calls: None,
+            own_work: None,
             stages: None,
             used: None,
             series: per_second(&outcome.orders),
@@ -433,7 +448,7 @@ pub(crate) mod sample {
             outcome,
             [Some(distance); 2],
             TakenByOthers::default(),
-            Default::default(),
+            &Default::default(),
         )
     }
 

@@ -1,10 +1,13 @@
 //! The result of `bench oms`: batches of requests through an OMS. Each batch was run once.
 
+use fixwire_stamps::analysis::RequestSpreads;
 use fixwire_stamps::stats::micros;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Provenance, thousands};
+use crate::machine::counts::Counts;
+use crate::machine::counts::calls::Calls;
 use crate::machine::{Machine, TakenByOthers};
 use crate::oms::line_protocol::LineProtocol;
 use crate::published::OMS_LARGEST;
@@ -156,6 +159,16 @@ pub struct BatchRow {
     pub first_t0_to_last_t2_ns: u64,
     /// From building the first request to reading the last report.
     pub first_t0_to_last_t4_ns: u64,
+    /// The times as the published tables have them: with the 75 %, and the time since the request before. `None` in
+    /// older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_layout: Option<RequestSpreads>,
+    /// Counts of the batch, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+    /// System calls of a smaller batch of their own, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Calls>,
     /// T2-T1 as published for f9omstw, microseconds.
     pub published_us: Option<[u64; 5]>,
     /// Times of a write(2) of an order on the OMS's core, which spins between writes, at the pace of this batch. Only
@@ -335,6 +348,12 @@ pub(crate) mod sample {
             t4_t3_ns: [20_100, 30_200, 40_300, 50_400, 60_500],
             first_t0_to_last_t2_ns: 56_000_000,
             first_t0_to_last_t4_ns: 57_000_000,
+            published_layout: Some(RequestSpreads::of(&[
+                [1_000, 21_000, 28_000],
+                [11_000, 31_500, 39_000],
+            ])),
+            counts: None,
+            calls: None,
             published_us: published.map(|it| match wait {
                 BatchWait::Spin => it.spin,
                 BatchWait::Block => it.block,

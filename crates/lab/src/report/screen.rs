@@ -1,6 +1,8 @@
 //! The first screen, in 80 x 24 characters: faults, one sentence, one picture, one small table, and a hint for the
 //! next step.
 
+pub mod counts;
+
 use std::fmt::{self, Write};
 
 use fixwire_stamps::stats;

@@ -1,5 +1,7 @@
 //! The stages of an order as text: a table with bars, and a sentence.
 
+pub mod own_work;
+
 use std::fmt::{self, Write};
 
 use fixwire_stamps::stats::micros;

@@ -293,6 +293,11 @@ impl Acceptor {
         Ok(())
     }
 
+    /// The id of the process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// An error with the last lines of its output.
     pub fn failed(&self, what: &str) -> Error {
         let log = fs::read_to_string(&self.log).unwrap_or_default();

@@ -23,6 +23,7 @@ use crate::machine::gaps::{End, Ends, TimeGap, Watch};
 use crate::machine::usage::UsageReading;
 use crate::report::Run;
 use crate::sockets::floor::{self, ReportWay};
+use crate::sockets::meter::Meter;
 
 /// Task of the far thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -66,6 +67,10 @@ pub struct Arena {
     floor: floor::FloorClient,
     /// Detects gaps in the loop of the near end.
     pub watch: Watch,
+    /// Counts what the ends do.
+    pub meter: Meter,
+    /// The gaps of the near and the far end in the last run.
+    pub gaps: [Vec<TimeGap>; 2],
     alone: bool,
     pinned: bool,
 }
@@ -106,6 +111,8 @@ impl Arena {
             far,
             floor,
             watch: Watch::new(clock),
+            meter: Meter::default(),
+            gaps: Default::default(),
             pinned: core.is_some(),
             alone: thread::available_parallelism().is_ok_and(|cores| cores.get() == 1),
         })
@@ -160,6 +167,7 @@ impl Arena {
             let load = Load::new(pace, orders, PATIENCE.as_nanos() as u64);
             let mut load = load.arriving(&arena.arrivals);
             let (clock, alone) = (arena.clock, arena.alone);
+            arena.begin_counts();
             arena
                 .floor
                 .run(way, &mut load, &clock, &mut arena.watch, || {
@@ -188,6 +196,8 @@ impl Arena {
         let (usage, noise) = (UsageReading::take(), Noise::read());
         self.watch.begin(&self.shared.ends, End::Near);
         let found = run(self);
+        let orders = found.as_ref().map_or(0, |(outcome, _)| outcome.sent);
+        let measured = self.meter.end(orders);
         let (taken, used) = (noise.since(), usage.since());
         self.assign_and_wait(Task::Rest);
         let near = self.watch.end();
@@ -200,9 +210,18 @@ impl Arena {
         let (outcome, rest) = found?;
         let after = self.distance();
         self.assign(Task::Rest);
-        let mut run = Run::new(outcome, [before, after], taken, [near, far]);
+        self.gaps = [near, far];
+        let mut run = Run::new(outcome, [before, after], taken, &self.gaps);
         run.used = Some(used);
+        (run.counts, run.calls) = (measured.counts, measured.calls);
         Ok((run, rest))
+    }
+
+    /// The run begins: its memory is allocated. Counts from now on, if counts are requested. `run` of
+    /// [`timed`](Self::timed) calls this.
+    pub fn begin_counts(&mut self) {
+        let [near, far] = [End::Near, End::Far].map(|end| self.shared.ends.thread(end));
+        self.meter.begin(near, far);
     }
 
     /// Round trip of a cache line, nanoseconds; `None` when the ends are not pinned.

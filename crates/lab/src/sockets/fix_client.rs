@@ -191,6 +191,7 @@ impl FixClient {
             };
             orders.prepare(clock.now());
             let alone = arena.is_alone();
+            arena.begin_counts();
             client::run(
                 pipes,
                 &mut orders,

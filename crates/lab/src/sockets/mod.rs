@@ -6,6 +6,7 @@ pub mod bare_write;
 pub mod client;
 pub mod fix_client;
 pub mod floor;
+pub mod meter;
 pub mod numbered;
 pub mod pair;
 pub mod pipe;

@@ -20,11 +20,13 @@ use fixwire_stamps::clock::Clock;
 
 use crate::error::{Error, engine_error};
 use crate::load::{Load, Pace, RunState};
+use crate::machine::counts::EngineThread;
 use crate::report::Run;
 use crate::sockets::arena::{Arena, PATIENCE, Task};
 use crate::sockets::push::Pushed;
 use crate::sockets::trader::Trader;
 use crate::stages::marks::{MarkingHost, PairMarks};
+use crate::stages::own_work::OwnWork;
 use crate::stages::{StagedOrder, Stages};
 
 /// Settings of the two ends.
@@ -42,6 +44,8 @@ pub struct PairConfig {
     pub durability: Durability,
     /// Whether every rule of the dictionary and the CheckSum are checked.
     pub checked: bool,
+    /// Length of a journal segment; `None`: the default.
+    pub segment_bytes: Option<usize>,
     /// Whether TCP_NODELAY is set.
     pub nodelay: bool,
     /// HeartBtInt(108), seconds.
@@ -66,6 +70,7 @@ impl PairConfig {
             sessions: sessions.to_vec(),
             durability: Durability::Process,
             checked: true,
+            segment_bytes: None,
             nodelay: true,
             heart_bt_int_seconds: 0,
             patience: PATIENCE,
@@ -82,12 +87,14 @@ impl PairConfig {
         };
         let numbers = 0..self.sessions.len();
         let sessions = numbers.map(|number| self.session(role, number, &connection));
+        let default = EngineConfig::default();
         EngineConfig {
             journal_dir: self.journals.join(folder),
             durability: self.durability,
             wait: Wait::Spin,
             sessions: sessions.collect(),
-            ..EngineConfig::default()
+            segment_bytes: self.segment_bytes.unwrap_or(default.segment_bytes),
+            ..default
         }
     }
 
@@ -272,7 +279,7 @@ impl<H: Host> Pair<H> {
             reconnect: vec![Duration::from_millis(100)],
             timeout: config.patience,
         };
-        let patience = config.patience;
+        let (patience, is_elsewhere) = (config.patience, config.peer.is_some());
         let trader = Trader::new(clock);
         let config = config.engine(Role::Initiator, connection);
         let engine = Engine::around(config, trader, near).map_err(engine_error);
@@ -293,6 +300,9 @@ impl<H: Host> Pair<H> {
             patience,
             trouble,
         };
+        if is_elsewhere {
+            pair.arena.meter.engine = Some(EngineThread::Elsewhere);
+        }
         let logged_on = pair.log_on();
         pair.arena.assign(Task::Rest);
         match logged_on {
@@ -324,7 +334,10 @@ impl<H: Host> Pair<H> {
     /// An engine failed or a session ended.
     pub fn run(&mut self, pace: Pace, orders: usize) -> Result<Run, Error> {
         let (mut run, staged) = self.run_staged(pace, orders)?;
-        run.stages = staged.map(|orders| Stages::of(&orders, &run.histogram));
+        if let Some(orders) = staged {
+            run.stages = Some(Stages::of(&orders, &run.histogram));
+            run.own_work = Some(OwnWork::of(&orders, &self.arena.gaps));
+        }
         Ok(run)
     }
 
@@ -341,6 +354,7 @@ impl<H: Host> Pair<H> {
             if let Some(marks) = marks {
                 marks.begin(orders);
             }
+            arena.begin_counts();
             load.begin(clock.now());
             engine.application_mut().load = Some(load);
             let logged_on = turns(engine, arena, clock)?;
@@ -362,6 +376,7 @@ impl<H: Host> Pair<H> {
     pub fn receive(&mut self, mut pushed: Pushed) -> Result<Run, Error> {
         let (clock, engine) = (self.clock, &mut self.engine);
         let (run, logged_on) = self.arena.timed(Task::Engine, |arena| {
+            arena.begin_counts();
             pushed.begin(clock.now());
             engine.application_mut().pushed = Some(pushed);
             let logged_on = turns(engine, arena, clock)?;

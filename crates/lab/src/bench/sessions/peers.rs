@@ -209,6 +209,7 @@ impl Peers {
         Ok(tally
             .histogram
             .map_or_else(Window::default, |histogram| Window {
+                sent: next,
                 p50: histogram.value_at_quantile(0.5),
                 p99: histogram.value_at_quantile(0.99),
             }))
