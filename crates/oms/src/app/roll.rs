@@ -4,6 +4,7 @@ use fixwire_protocol::Now;
 
 use super::Oms;
 use crate::desk::notice::OmsEvent;
+use crate::state::roll::open_at_venues;
 use crate::values::day::{DayFinder, DaySpan};
 use crate::values::rules::DayBegins;
 
@@ -35,6 +36,17 @@ impl Oms {
         let found = find.and_then(|find| find(&begins.zone, begins.time, now.wall));
         let span = found.unwrap_or_else(|| crate::values::day::in_utc(begins.time, now.wall));
         self.span = (self.core.state().settings, span);
+    }
+
+    /// Raises an event when the OMS has started during a roll. `rolling` is the trading day that the journal says is about
+    /// to start.
+    pub(super) fn day_goes_on(&mut self, rolling: Option<u32>) {
+        let Some(day) = self.core.work.day_after().filter(|it| Some(*it) == rolling) else {
+            return;
+        };
+        let state = self.core.state();
+        let (from, open) = (state.day(), &open_at_venues(state, day));
+        (self.listener)(OmsEvent::DayGoesOn { from, day, open });
     }
 
     /// Raises an event when the clock is too many days ahead of the trading day of the orders.

@@ -205,10 +205,12 @@ impl Oms {
             let names = self.sessions.iter().map(|it| &it.name).chain(links);
             let names: Vec<String> = names.cloned().collect();
             let (day, key) = (self.today(now).day, self.key);
+            let rolling = self.core.state().next_day;
             let (core, mut out) = self.parts(outbox, None);
             if core.begin(at, day, key, &names, STEP, &mut out) {
                 self.find_sessions();
                 self.begun = true;
+                self.day_goes_on(rolling);
                 self.day_is_far(self.core.far_day());
                 self.names_stay();
                 let notes = self.core.state().violations();

@@ -349,6 +349,15 @@ pub enum OmsEvent<'a> {
         /// Number of open orders at each venue, as text.
         open: &'a str,
     },
+    /// The OMS has started while a trading day was ending: the roll that began before goes on.
+    DayGoesOn {
+        /// The trading day that ends.
+        from: u32,
+        /// The trading day that starts.
+        day: u32,
+        /// Number of open orders at each venue, as text.
+        open: &'a str,
+    },
     /// A new trading day started.
     DayStarted {
         /// The new trading day.
@@ -563,6 +572,7 @@ impl fmt::Display for OmsEvent<'_> {
                 "{file}: {rows} accounts and symbols differ from those of the OMS, compared by {who}: fixwire oms reconcile lists them"
             ),
             Self::DayAsked { .. }
+            | Self::DayGoesOn { .. }
             | Self::DayStarted { .. }
             | Self::DayBack { .. }
             | Self::DayFiles { .. }
@@ -622,6 +632,10 @@ impl OmsEvent<'_> {
                 f,
                 "trading day {from} ends, by {}: {open}; {day} starts when its orders are closed",
                 String::from_utf8_lossy(who)
+            ),
+            Self::DayGoesOn { from, day, open } => write!(
+                f,
+                "trading day {from} ends, as before the restart: {open}; {day} starts when its orders are closed"
             ),
             Self::DayStarted {
                 day,

@@ -29,6 +29,7 @@ mod reload;
 mod replaced_status;
 mod reports;
 mod rights;
+mod rolls;
 mod routes;
 mod scenarios;
 mod securities;
