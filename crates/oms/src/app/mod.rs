@@ -169,8 +169,8 @@ impl Oms {
         left_out::left_out_fields(self.rules(), &self.with_samples())
     }
 
-    /// Standard fields that the settings send to lines whose dictionaries do not have them: a sentence for each line and
-    /// setting.
+    /// Standard fields that the settings send to lines whose dictionaries do not have them, and values that these
+    /// dictionaries do not allow: a sentence for each line and setting.
     #[must_use]
     pub fn line_warnings(&self) -> Vec<String> {
         user_defined::unknown_at_lines(self.rules(), &self.sessions)

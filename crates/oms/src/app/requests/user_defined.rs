@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::Tag;
 
 use crate::app::session::OmsSession;
-use crate::values::fields::carried::has_member;
-use crate::values::fields::contract::{Contract, ContractKey};
+use crate::values::fields::carried::{allows, has_member};
+use crate::values::fields::contract::{Contract, ContractKey, GivenValues};
 use crate::values::rules::RiskRules;
 
 /// The first tag of user-defined fields, which `ValidateUserDefinedFields` checks.
@@ -62,8 +62,8 @@ pub(in crate::app) fn undefined_tags(
     found
 }
 
-/// A sentence for each line whose dictionary lacks standard fields that `carry`, `map` or `set` sends to the line: the venue
-/// may ignore them.
+/// A sentence for each line whose dictionary lacks standard fields that `carry`, `map` or `set` sends to the line, and for
+/// values of `map` and `set` that it does not allow.
 pub(in crate::app) fn unknown_at_lines(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
     let mut found = Vec::new();
     for group in &rules.groups {
@@ -92,10 +92,39 @@ pub(in crate::app) fn unknown_at_lines(rules: &RiskRules, sessions: &[OmsSession
                         ));
                     }
                 }
+                // The contract of the line group has the last word about a field that both name.
+                let of_group = &group.contract;
+                let is_sent =
+                    |tag| core::ptr::eq(*contract, of_group) || of_group.of(tag).is_none();
+                let given = contract.given().filter(|it| is_sent(it.tag));
+                found.extend(given.filter_map(|given| foreign_values(&given, whose, line)));
             }
         }
     }
     found
+}
+
+/// A sentence if the dictionary of a line lists the values of a field, and not all of those that a contract gives it.
+fn foreign_values(given: &GivenValues<'_>, whose: &str, line: &OmsSession) -> Option<String> {
+    let def = line.dictionary.field(given.tag)?;
+    let values = given.values.iter().filter(|value| !allows(def, value));
+    let mut values: Vec<String> = values
+        .map(|value| String::from_utf8_lossy(value).into_owned())
+        .collect();
+    values.sort_unstable();
+    values.dedup();
+    let what = match values.len() {
+        0 => return None,
+        1 => "the value",
+        _ => "the values",
+    };
+    Some(format!(
+        "{} of {whose} gives {} {what} {}, which the dictionary of {} does not allow: the venue may reject the request",
+        given.key.name(),
+        given.tag,
+        values.join(", "),
+        line.name
+    ))
 }
 
 /// A tag, the type of the message that has it, and the setting that names it.

@@ -133,6 +133,13 @@ impl FieldRule {
     }
 }
 
+/// The values that a key of a contract gives to a field.
+pub(crate) struct GivenValues<'a> {
+    pub key: ContractKey,
+    pub tag: Tag,
+    pub values: Vec<&'a [u8]>,
+}
+
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Entry {
     tag: Tag,
@@ -177,6 +184,22 @@ impl Contract {
         self.0.iter().filter_map(|entry| match &entry.rule {
             FieldRule::Set(value) => Some((entry.tag, &**value)),
             FieldRule::Carry | FieldRule::Map(_) | FieldRule::Drop | FieldRule::Refuse => None,
+        })
+    }
+
+    /// The values that `set` and `map` give to fields, by tag.
+    pub(crate) fn given(&self) -> impl Iterator<Item = GivenValues<'_>> {
+        self.0.iter().filter_map(|entry| {
+            let values = match &entry.rule {
+                FieldRule::Set(value) => Vec::from([&**value]),
+                FieldRule::Map(table) => table.values().collect(),
+                FieldRule::Carry | FieldRule::Drop | FieldRule::Refuse => return None,
+            };
+            Some(GivenValues {
+                key: entry.rule.key(),
+                tag: entry.tag,
+                values,
+            })
         })
     }
 

@@ -41,24 +41,49 @@ fn an_instruction_that_a_line_lacks_is_refused_although_the_settings_name_it() {
     }
 }
 
+/// What a check of settings with these keys warns of.
+fn warnings(user: &str, group: &str) -> Vec<String> {
+    let setup = setup(Version::Fix44, user, group);
+    let mut open = |wanted: &str| {
+        let file = setup.files.iter().find(|(name, _)| *name == wanted);
+        file.map(|(_, text)| text.clone()).ok_or_else(String::new)
+    };
+    let rules = fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open).unwrap();
+    let session = |name: &str| OmsSession {
+        name: name.into(),
+        version: Version::Fix44,
+        dictionary: OmsSession::built_in(Version::Fix44),
+        ids: Vec::new(),
+    };
+    let oms = Oms::new(rules, vec![session("C"), session("V")], 7, Box::new(|_| {}));
+    oms.line_warnings()
+}
+
+#[test]
+fn a_check_warns_of_values_that_the_dictionary_of_a_line_does_not_allow() {
+    let text = |setting: &str, tag: u32, values: &str| {
+        format!(
+            "{setting} gives {tag} {values}, which the dictionary of V does not allow: the venue may reject the request"
+        )
+    };
+    // Free text, a value of the list, and a tag that the dictionary does not have.
+    let right = "set = {58 = \"desk 1\", 528 = \"A\"}\nmap.6000 = {A = \"Z\"}";
+    assert_eq!(warnings(right, ""), [""; 0]);
+    let mapped = "map.528 = {A = \"A\", P = \"Y\", R = \"Z\", I = \"Z\"}";
+    assert_eq!(
+        warnings("set = {581 = \"77\"}", mapped),
+        [
+            text("set of [[user]] C", 581, "the value 77"),
+            text("map of [[line_group]] V", 528, "the values Y, Z")
+        ]
+    );
+    // What a user's map makes is the source of the group's.
+    let again = "map.528 = {Y = \"A\"}";
+    assert_eq!(warnings("map.528 = {P = \"Y\"}", again), [""; 0]);
+}
+
 #[test]
 fn a_check_warns_of_standard_tags_that_a_line_lacks() {
-    let warnings = |user: &str, group: &str| {
-        let setup = setup(Version::Fix44, user, group);
-        let mut open = |wanted: &str| {
-            let file = setup.files.iter().find(|(name, _)| *name == wanted);
-            file.map(|(_, text)| text.clone()).ok_or_else(String::new)
-        };
-        let rules = fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open).unwrap();
-        let session = |name: &str| OmsSession {
-            name: name.into(),
-            version: Version::Fix44,
-            dictionary: OmsSession::built_in(Version::Fix44),
-            ids: Vec::new(),
-        };
-        let oms = Oms::new(rules, vec![session("C"), session("V")], 7, Box::new(|_| {}));
-        oms.line_warnings()
-    };
     assert_eq!(
         warnings("carry = [58, 6000]", "set = {528 = \"A\"}"),
         [""; 0]
