@@ -21,6 +21,7 @@ use crate::state::orders::strays::StrayUndo;
 use crate::state::show::scope_name;
 use crate::values::ids::InstrumentNo;
 use crate::values::limits::RiskControl;
+use crate::values::rules::ScopeName;
 use crate::values::scope::Scope;
 use crate::values::show::counted;
 use crate::values::show::{figure, text};
@@ -139,8 +140,24 @@ pub fn carry_out(
 
 /// The scope that a command names.
 fn scope_of(core: &Core, words: &Words<'_>) -> Result<Scope, String> {
-    let scope = core.scope(&words.scope()?);
-    scope.ok_or_else(|| format!("unknown {}", words.scope_text()))
+    let name = words.scope()?;
+    core.scope(&name).ok_or_else(|| {
+        let unknown = format!("unknown {}", words.scope_text());
+        let created = match &name {
+            ScopeName::Session(session) => core.rules().user_of_created(session),
+            ScopeName::Firm
+            | ScopeName::Account(_)
+            | ScopeName::Instrument(_)
+            | ScopeName::Holding(..) => None,
+        };
+        match created {
+            Some(user) => format!(
+                "{unknown}: [[user]] {} takes a session of this name when a Logon creates it; until then give the command for its accounts",
+                user.session
+            ),
+            None => unknown,
+        }
+    })
 }
 
 /// The arguments of a command that the application carries out, such as `bulletin`; an error if the operator may not

@@ -175,6 +175,32 @@ fn a_logon_creates_a_user_with_the_settings_of_the_longest_pattern() {
 }
 
 #[test]
+fn a_command_for_a_session_that_no_logon_has_created_yet_says_so() {
+    let mut desk = desk();
+    let mut kill = |session: &str| desk.command_of("ann", &format!("kill session={session}")).0;
+    for (session, of) in [
+        ("CLIENT-7", "CLIENT*"),
+        ("CLIENT-90", "CLIENT-9*"),
+        ("CLIENT-91", "CLIENT-91"),
+    ] {
+        let wanted = format!(
+            "unknown session {session}: [[user]] {of} takes a session of this name when a Logon creates it; until then give \
+             the command for its accounts"
+        );
+        let said = kill(session);
+        assert!(said.contains(&wanted), "{said}");
+    }
+    let said = kill("EVE");
+    assert!(
+        said.contains("unknown session EVE") && !said.contains("[[user]]"),
+        "{said}"
+    );
+    desk.log_on_as(&name("CLIENT-7")).unwrap();
+    let (said, _) = desk.command_of("ann", "kill session=CLIENT-7");
+    assert!(said.contains("session=CLIENT-7: killed"), "{said}");
+}
+
+#[test]
 fn a_name_that_no_user_takes_is_refused() {
     let mut desk = desk();
     let none = "no [[user]] of the OMS takes a session of this name";
