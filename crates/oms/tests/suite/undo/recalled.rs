@@ -137,6 +137,39 @@ fn an_order_that_left_memory_is_busted_as_one_that_did_not() {
 }
 
 #[test]
+fn an_order_that_comes_back_has_the_fields_that_it_carried() {
+    let fields = "115=FIRM|528=A|453=1|448=ME|447=D|452=1|58=text";
+    for (from_checkpoint, by_venue) in [(false, false), (true, false), (true, true)] {
+        let mut office = Office::with(Version::Fix44, Version::Fix44, FORGETS);
+        let (header, body) = fields.split_once('|').unwrap();
+        let order = "11=C1|21=1|55=XYZ|54=1|38=100|40=2|44=100|60=20261122-08:00:00|";
+        let said = format!("{header}|{order}{body}|");
+        office.desk.says(CLIENT, "D", &said);
+        office.report(1, "17=N|150=0|39=0|14=0|151=100|");
+        office.fill(1, "E1", 40, 40);
+        office.fill(1, "E2", 60, 100);
+        office.others_end();
+        office.next_day(from_checkpoint);
+        office.others_end();
+        assert!(!office.is_in_memory(1));
+        if by_venue {
+            office.undo(1, ("E9", "E1"), "", '4');
+            let number = number(&office.breaks());
+            office.with_journal(&format!("settle break={number} venue"));
+        } else {
+            office.with_journal("bust fill=1/E1");
+        }
+        assert!(office.is_in_memory(1));
+        for from_checkpoint in [false, true] {
+            let shown = office.desk.query("order 1");
+            assert!(shown.contains(fields), "{shown}");
+            office.desk.hear(&Input::Restart(0, from_checkpoint));
+            office.log_on();
+        }
+    }
+}
+
+#[test]
 fn a_bust_of_an_order_that_is_not_in_memory_is_a_break_that_names_the_fill() {
     for venue in [Version::Fix42, Version::Fix44] {
         let mut office = Office::with(Version::Fix44, venue, "remembered = 0\n");
