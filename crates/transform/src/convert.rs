@@ -26,7 +26,7 @@ mod statement;
 mod tests;
 mod tree;
 
-pub use built_in::{BuiltInConversions, is_way};
+pub use built_in::{BuiltInConversions, TableVersions};
 pub use losses::Losses;
 pub use parse::MAX_TABLE;
 pub use policy::Policy;

@@ -3,13 +3,12 @@
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use fixwire_protocol::dictionary::Version;
 use fixwire_text::{TomlFile, place};
 
 use super::context::GatewayContext;
 use super::conversions::Conversions;
-use crate::convert;
-use crate::rules::{Errors, MAX_BYTES, RuleProblem, TableFile, nearest};
+use crate::convert::TableVersions;
+use crate::rules::{Errors, MAX_BYTES, RuleProblem, TableFile};
 
 /// The conversion tables that a file names. Their texts belong in the [`GatewayContext`]. Errors in the table
 /// `[conversion]` are reported by [`Gateway::load`](super::Gateway::load).
@@ -55,7 +54,7 @@ pub(super) fn read(
     };
     for entry in all.entries() {
         let (name, at) = (entry.key, entry.key_span.start);
-        let (from, to) = match versions(name) {
+        let TableVersions { from, to } = match TableVersions::parse(name) {
             Ok(versions) => versions,
             Err(hint) => {
                 let wanted = "two versions, such as \"FIX.4.2 to FIX.4.4\"";
@@ -83,18 +82,4 @@ pub(super) fn read(
         }
     }
     conversions
-}
-
-/// The two versions in a text such as `FIX.4.2 to FIX.4.4`; an error may have a suggestion.
-fn versions(pair: &str) -> Result<(Version, Version), Option<alloc::string::String>> {
-    let (from, to) = pair.split_once(" to ").ok_or(None)?;
-    let version = |name: &str| {
-        let known = Version::from_name(name).filter(|version| version.name() == name);
-        known.ok_or_else(|| nearest(name, Version::ALL.map(Version::name)))
-    };
-    let (from, to) = (version(from)?, version(to)?);
-    match convert::is_way(from, to) {
-        true => Ok((from, to)),
-        false => Err(Some("no conversion between these versions".into())),
-    }
 }

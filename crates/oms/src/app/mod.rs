@@ -59,6 +59,7 @@ pub use session::{OmsSession, SessionTemplate};
 pub(crate) use out::WrittenEvents;
 use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
+use requests::conversions;
 use requests::left_out;
 pub use requests::left_out::{LeftOutFields, LeftOutOf};
 use requests::routes;
@@ -176,6 +177,12 @@ impl Oms {
         user_defined::unknown_at_lines(self.rules(), &self.sessions)
     }
 
+    /// Conversion tables of the settings that no request and no report passes through: a sentence for each.
+    #[must_use]
+    pub fn conversion_warnings(&self) -> Vec<String> {
+        conversions::unused_tables(self.rules(), &self.with_samples())
+    }
+
     /// User-defined fields that the settings let clients send, and that no dictionary of these clients has. A session
     /// that checks user-defined fields rejects messages with them.
     #[must_use]
@@ -251,6 +258,7 @@ impl Oms {
     /// Uses conversion tables that were read already, before the OMS starts: reading them takes longer than the rest of
     /// a start. Without this call the OMS reads the tables that it needs.
     pub fn use_conversions(&mut self, tables: BuiltInConversions) {
+        let tables = self.rules().conversions.over(tables);
         self.core.converter.use_tables(tables);
     }
 

@@ -227,7 +227,7 @@ impl Core {
             pools: Pools::default(),
             prices: Prices::default(),
             venue_ids: VenueIds::default(),
-            converter: FieldConverter::default(),
+            converter: FieldConverter::with(&rules.conversions),
             unchecked: 0,
             missing_terms: Table::default(),
             accepting: None,

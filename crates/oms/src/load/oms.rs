@@ -1,5 +1,7 @@
 //! The table `[oms]`.
 
+mod conversions;
+
 use alloc::format;
 use alloc::string::String;
 use core::hash::Hasher;
@@ -120,6 +122,15 @@ impl TableRule for RiskRules {
                 Ok(())
             },
             |rules| format!("{:?}", rules.own_tags.shown())), "", Restart;
+        /// conversion tables of your own between FIX versions, `{"FIX.4.2 to FIX.4.4" = "my.conv"}`: files in the folder of
+        /// the settings, which replace [built-in tables](conversion.md#custom-tables) for the
+        /// [fields passed on](#carried-fields-in-another-fix-version)
+        conversion: Own("table",
+            |reader, rules, value| {
+                rules.conversions = conversions::conversions(reader, value)?;
+                Ok(())
+            },
+            |rules| rules.conversions.shown()), "", Restart;
         /// CSV: `currency,rate`, and optionally `as_of`: [rates](#quantities-prices-and-money) of the column `currency` of
         /// `instruments`
         rates: File(), "", Applied;

@@ -91,7 +91,8 @@ fn a_default_is_what_a_missing_key_means() {
             "database",
             "database_password_file",
             "database_prefix",
-            "own_tags"
+            "own_tags",
+            "conversion"
         ]
     );
 }

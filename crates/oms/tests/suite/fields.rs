@@ -12,6 +12,7 @@ use crate::desk::{Desk, Input, Said, Setup};
 mod carried;
 mod conversion;
 mod lacking;
+mod own_tables;
 mod quotes;
 mod replaces;
 mod reports;

@@ -205,6 +205,7 @@ impl Floor {
             restricted: "symbol,account,from,to,what\n".to_owned(),
             texts: crate::texts::TEXTS.to_owned(),
             symbols: "symbol,venue_symbol\n".to_owned(),
+            table: "from FIX.4.2\nto FIX.4.4\n".to_owned(),
         }));
         let slot = Slot::default();
         let (read, source) = (Arc::clone(&files), slot.clone());

@@ -444,6 +444,24 @@ fn every_setting_that_needs_a_restart_is_named() {
 }
 
 #[test]
+fn another_text_of_a_conversion_table_needs_a_restart() {
+    let mut floor = floor();
+    let why = "another [oms] conversion needs a restart";
+    floor.edit(|files| {
+        let table = "orders = 100\nconversion = {\"FIX.4.2 to FIX.4.4\" = \"table.conv\"}";
+        replace(&mut files.settings, "orders = 100", table);
+    });
+    assert!(floor.reload().unwrap_err().contains(why));
+    floor.world.kill();
+    assert_eq!(floor.world.start(), Turn::Alive);
+    floor.settle();
+    let nothing = floor.reload();
+    assert!(nothing.is_ok(), "{nothing:?}");
+    floor.edit(|files| files.table += "homeless reject\n");
+    assert!(floor.reload().unwrap_err().contains(why));
+}
+
+#[test]
 fn users_rights_and_drop_copies_change() {
     let mut floor = floor();
     order(&mut floor, "A1", "55=XYZ|38=100|44=100|");

@@ -6,6 +6,7 @@
 //!                                  FIX.4.3     FIX.5.0
 //! ```
 
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -15,6 +16,7 @@ use fixwire_protocol::time::LastMinute;
 use super::link::TableLink;
 use super::tree::Tree;
 use super::{Conversion, ConversionTableError};
+use crate::rules::nearest;
 
 macro_rules! tables {
     ($($from:ident $to:ident $file:literal,)*) => {
@@ -130,6 +132,35 @@ impl BuiltInConversions {
     }
 }
 
+/// The versions between which a custom table converts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TableVersions {
+    /// The version of the messages.
+    pub from: Version,
+    /// The version into which the table converts them.
+    pub to: Version,
+}
+
+impl TableVersions {
+    /// Reads the name of a table in a settings file, such as `FIX.4.2 to FIX.4.4`.
+    ///
+    /// # Errors
+    ///
+    /// The text names no two versions between which a conversion is possible; perhaps with a hint.
+    pub fn parse(name: &str) -> Result<Self, Option<String>> {
+        let (from, to) = name.split_once(" to ").ok_or(None)?;
+        let version = |name: &str| {
+            let known = Version::from_name(name).filter(|version| version.name() == name);
+            known.ok_or_else(|| nearest(name, Version::ALL.map(Version::name)))
+        };
+        let (from, to) = (version(from)?, version(to)?);
+        match route(from, to) {
+            Some(_) => Ok(Self { from, to }),
+            None => Err(Some("no conversion between these versions".into())),
+        }
+    }
+}
+
 /// The text of the table from a version to a neighbouring version.
 pub fn text(from: Version, to: Version) -> Option<&'static str> {
     let mut tables = TABLES.iter();
@@ -163,12 +194,6 @@ pub fn route(from: Version, to: Version) -> Option<Vec<Version>> {
     up.extend(meet);
     up.extend(down.into_iter().rev());
     (up.len() > 1).then_some(up)
-}
-
-/// Whether a conversion from one version to the other is possible.
-#[must_use]
-pub fn is_way(from: Version, to: Version) -> bool {
-    route(from, to).is_some()
 }
 
 /// A version and the versions on its route to FIX 4.4.

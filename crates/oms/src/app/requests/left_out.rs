@@ -69,7 +69,7 @@ pub(in crate::app) fn left_out_fields(
             add(session, of, form.left_out(msg_type).collect(), &mut all);
         }
     }
-    let mut converter = converter(sessions);
+    let mut converter = converter(rules, sessions);
     for group in &rules.groups {
         let lines = lines_of(group, sessions);
         let mut known: Vec<(&OmsSession, Vec<Tag>)> = Vec::new();
@@ -128,7 +128,7 @@ fn add(session: &OmsSession, of: LeftOutOf, tags: Vec<Tag>, to: &mut Vec<LeftOut
 }
 
 /// Converts between the versions of all sessions; their numbers are their places.
-fn converter(sessions: &[OmsSession]) -> FieldConverter {
+fn converter(rules: &RiskRules, sessions: &[OmsSession]) -> FieldConverter {
     let sessions = sessions.iter();
     let all = sessions.clone().map(|session| {
         Some(ConvertingSession {
@@ -144,7 +144,7 @@ fn converter(sessions: &[OmsSession]) -> FieldConverter {
             to: to.version,
         })
     });
-    let mut converter = FieldConverter::default();
+    let mut converter = FieldConverter::with(&rules.conversions);
     converter.prepare(all.collect(), pairs);
     converter
 }

@@ -1,5 +1,6 @@
 //! Requests of clients for orders and quotes, and for the status of orders.
 
+pub(super) mod conversions;
 pub(super) mod direct;
 pub(super) mod left_out;
 pub(super) mod names;

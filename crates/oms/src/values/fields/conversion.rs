@@ -16,6 +16,7 @@ use super::carried::{CarriedFields, SentBecause, allows, each_field, fault, grou
 use super::contract::{Contract, Passage, Treatment};
 use super::field_table::{is_instruction, request_bit, request_treatment};
 use crate::values::ids::{SessionNo, Table};
+use crate::values::rules::ConversionFiles;
 use crate::values::value::Side;
 
 pub(crate) mod reports;
@@ -161,6 +162,14 @@ fn unit_len(
 }
 
 impl FieldConverter {
+    /// A converter with the tables of the settings, and the built-in ones for all other versions.
+    pub(crate) fn with(files: &ConversionFiles) -> Self {
+        Self {
+            tables: files.over(BuiltInConversions::default()),
+            ..Self::default()
+        }
+    }
+
     /// Uses tables that were read already.
     pub(crate) fn use_tables(&mut self, tables: BuiltInConversions) {
         self.tables = tables;

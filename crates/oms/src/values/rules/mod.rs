@@ -1,5 +1,6 @@
 //! The settings as values, such as rights and routes. They are not part of the state.
 
+mod conversion;
 pub(crate) mod currency;
 mod route;
 pub(crate) mod security;
@@ -19,6 +20,7 @@ use crate::values::marks::RequestMarks;
 use crate::values::own_tags::OwnTags;
 use crate::values::texts::TextTable;
 use crate::values::value::{Effect, End, Price, Quantity, Side};
+pub use conversion::{ConversionFile, ConversionFiles};
 use currency::SymbolCurrency;
 pub use route::{Route, RouteCondition};
 pub use security::{Maturity, SecurityData, SecurityId, SecurityIndex};
@@ -689,6 +691,8 @@ pub struct RiskRules {
     pub database_prefix: TablePrefix,
     /// Tags of the user-defined fields of this OMS.
     pub own_tags: OwnTags,
+    /// Conversion tables that replace built-in ones.
+    pub conversions: ConversionFiles,
     /// Names of lines that speak TMP, with the values of their requests; set by
     /// [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines).
     pub(crate) line_marks: Vec<(String, RequestMarks)>,

@@ -149,7 +149,7 @@ const TOGETHER: &[(&[&str], &str)] = &[
 ];
 
 /// Sends a request through OMS and gateway; returns whether the OMS has accepted it.
-fn compare(
+pub(super) fn compare(
     desk: &mut Desk,
     conversion: &mut Conversion,
     (from, to): (Version, Version),

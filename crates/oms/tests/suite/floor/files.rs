@@ -19,6 +19,8 @@ pub struct Files {
     pub texts: String,
     /// The names of symbols at the venue.
     pub symbols: String,
+    /// A conversion table.
+    pub table: String,
 }
 
 impl Files {
@@ -28,6 +30,7 @@ impl Files {
             "restricted.csv" => Ok(self.restricted.clone()),
             "texts.csv" => Ok(self.texts.clone()),
             "symbols.csv" => Ok(self.symbols.clone()),
+            "table.conv" => Ok(self.table.clone()),
             _ => Ok(self.limits.clone()),
         };
         load(&self.settings, &["CLIENT", "SIM-1", "COPY"], &mut open)
