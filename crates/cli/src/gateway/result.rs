@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use fixwire::EngineConfig;
 use fixwire::gateway::convert::Conversion;
 use fixwire::gateway::orders::known::answers;
 use fixwire::gateway::rules::{Facts, RejectKind, RuleOutcome, RuleScratch};
 use fixwire::gateway::{Draft, Rules};
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Message, SOH, Tag, tag};
+use fixwire_protocol::{BodyError, Message, Outbox, SOH, Session, SessionId, Tag, tag};
 
 use fixwire::gateway::LoadedGateway;
 
@@ -33,8 +34,8 @@ pub struct Step {
 pub enum What {
     /// A message is sent.
     Leaves(Box<Leaves>),
-    /// A message is not sent because it cannot be converted.
-    Unconvertible {
+    /// A message is not sent because it cannot be converted or written.
+    NotSent {
         /// Destination of the message.
         to: Way,
         /// The reason.
@@ -112,7 +113,7 @@ impl What {
     pub fn is_failure(&self) -> bool {
         matches!(
             self,
-            Self::Failed { .. } | Self::Untold(_) | Self::Unconvertible { .. }
+            Self::Failed { .. } | Self::Untold(_) | Self::NotSent { .. }
         )
     }
 }
@@ -126,7 +127,8 @@ pub struct RulesTrial<'l> {
 }
 
 impl<'l> RulesTrial<'l> {
-    pub fn new(loaded: &'l LoadedGateway) -> Self {
+    /// Rules whose messages an engine with this configuration would send.
+    pub fn new(loaded: &'l LoadedGateway, config: &EngineConfig) -> Self {
         Self {
             rules: loaded.gateway.rules(),
             scratch: RuleScratch::default(),
@@ -134,6 +136,7 @@ impl<'l> RulesTrial<'l> {
                 loaded,
                 clients: versions_of_clients(loaded),
                 made: BTreeMap::new(),
+                outbox: outbox(config),
             },
             memory: Memory::default(),
         }
@@ -260,12 +263,14 @@ fn has_value((_, value): &(Tag, Vec<u8>)) -> bool {
     !value.is_empty()
 }
 
-/// Conversions between the versions of sessions, created on first use.
+/// Conversions between the versions of sessions, created on first use, and the limits of the messages that result.
 struct Converter<'l> {
     loaded: &'l LoadedGateway,
     clients: Vec<Option<Version>>,
     /// The conversions, by both versions; `None` when no conversion exists.
     made: BTreeMap<(Version, Version), Option<Conversion>>,
+    /// An outbox that refuses the messages that the engine would refuse.
+    outbox: Outbox,
 }
 
 impl Converter<'_> {
@@ -279,8 +284,12 @@ impl Converter<'_> {
         if let Some(version) = version.filter(|version| convert && *version != from) {
             match self.convert(from, version, draft) {
                 Ok(all) => (converted, lost) = (Some(version.name()), all),
-                Err(why) => return What::Unconvertible { to, why },
+                Err(why) => return What::NotSent { to, why },
             }
+        }
+        if let Err(error) = self.write(draft) {
+            let why = error.to_string();
+            return What::NotSent { to, why };
         }
         let fields = (0..draft.len()).map(|at| (draft.tag(at), draft.value(at).to_vec()));
         What::Leaves(Box::new(Leaves {
@@ -291,6 +300,15 @@ impl Converter<'_> {
             fields: fields.collect(),
             lost,
         }))
+    }
+
+    /// Writes a message as the gateway does, to find out whether its engine sends the message.
+    fn write(&mut self, draft: &mut Draft) -> Result<(), BodyError> {
+        let mut body = self.outbox.begin(SessionId(0), draft.msg_type());
+        draft.write(&mut body);
+        let written = body.finish();
+        self.outbox.clear();
+        written
     }
 
     /// Converts a message; returns the fields that the conversion loses.
@@ -310,6 +328,14 @@ impl Converter<'_> {
         let others = Some((0, losses.others())).filter(|(_, count)| *count > 0);
         Ok(losses.iter().chain(others).collect())
     }
+}
+
+/// An outbox with room for one message, and with the limits of an engine.
+fn outbox(config: &EngineConfig) -> Outbox {
+    let sessions = config.sessions.iter();
+    let rooms = sessions.map(|it| Session::new(SessionId(0), it.session.clone()).header_room());
+    let header_room = rooms.max().unwrap_or_default();
+    Outbox::new(2 * config.max_message, 1, header_room).with_max_message(config.max_message)
 }
 
 /// For each session, the version of the sessions from which rules send messages to it; `None` if these have different

@@ -98,7 +98,7 @@ impl Shown<'_> {
                 }
                 Ok(())
             }
-            What::Unconvertible { to, why } => {
+            What::NotSent { to, why } => {
                 let (label, to) = self.way(*to);
                 line(out, "failed", &format!("{label} {to}: {why}"))
             }
@@ -176,7 +176,7 @@ impl Shown<'_> {
                     "lost": lost.collect::<serde_json::Map<_, _>>(),
                 })
             }
-            What::Unconvertible { to, why } => {
+            What::NotSent { to, why } => {
                 let (what, to) = self.way_json(*to);
                 json!({ "do": "fail", "wanted": what, "to": to, "why": why })
             }

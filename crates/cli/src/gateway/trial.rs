@@ -123,6 +123,8 @@ impl<'a> Trying<'a> {
         for name in &args.away {
             active[place(name)?] = false;
         }
+        // Rules can be tried where other files of the settings, such as certificates, are missing.
+        let config = settings.to_config().unwrap_or_default();
         let mut decoder = Decoder::with_capacity(FIELDS);
         for dictionary in &loaded.dictionaries {
             decoder.learn(dictionary);
@@ -133,7 +135,7 @@ impl<'a> Trying<'a> {
             peers: settings.sessions.iter().map(SessionIdentity::of).collect(),
             from: args.from.as_ref().map(place).transpose()?,
             active,
-            trial: RulesTrial::new(loaded),
+            trial: RulesTrial::new(loaded, &config),
             decoder,
             summary: Summary::new(loaded),
             out: BufWriter::new(io::stdout().lock()),

@@ -97,6 +97,37 @@ fn only_the_strict_end_with_an_error() {
     assert!(text(&strict.stdout).contains("unmatched "));
 }
 
+#[test]
+fn a_message_that_the_engine_would_not_send_has_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for file in ["gateway.toml", "symbols.csv"] {
+        let text = fs::read_to_string(samples().join(file)).unwrap();
+        let text = text.replacen("[default]\n", "[default]\nMaxMessageSize = \"1K\"\n", 1);
+        fs::write(folder.join(file), text).unwrap();
+    }
+    let order = |text: usize| {
+        let text = "x".repeat(text);
+        format!(
+            "8=FIX.4.2|35=D|49=CLIENT|56=GATE|52=20261120-10:00:00|11=1|55=VOD|54=1|21=1|40=1|60=20261120-10:00:00|38=1|58={text}|\n"
+        )
+    };
+    fs::write(
+        folder.join("messages.log"),
+        [order(10), order(900)].concat(),
+    )
+    .unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+        .current_dir(folder)
+        .args(["gateway", "try", "gateway.toml", "messages.log"])
+        .output()
+        .unwrap();
+    let said = text(&output.stdout);
+    let failed = "failed      send VENUE: the message is too long: with header and trailer MaxMessageSize (1024 bytes) is the limit";
+    assert_eq!(said.matches("  send        VENUE").count(), 1, "{said}");
+    assert_eq!(said.matches(failed).count(), 1, "{said}");
+}
+
 /// The messages with SOH, from standard input, of a named session.
 #[test]
 fn the_source_may_be_named() {
