@@ -87,7 +87,8 @@ fn oms_warnings(settings: &Settings, oms: &Oms) -> Vec<String> {
     let rejected = rejected.filter(|it| it.sessions.iter().all(checks));
     let rejected = rejected.map(|it| it.to_string());
     let warnings = oms.route_warnings().into_iter().chain(rejected);
-    warnings.chain(oms.line_warnings()).collect()
+    let warnings = warnings.chain(oms.line_warnings());
+    warnings.chain(oms.conversion_warnings()).collect()
 }
 
 /// Runs the command.

@@ -10,7 +10,8 @@ use fixwire_protocol::{Dictionary, Tag};
 
 /// The rows of `check` for an OMS. They are the sessions of each user template, and the fields that sessions do not
 /// get. They are also the keys `carry`, `set`, `map`, `drop` and `refuse` for request fields, by user and line group,
-/// the keys `tmp_fields` and `report_carry` of line groups, and the key `report_drop` of users and drop copies.
+/// the keys `tmp_fields` and `report_carry` of line groups, the key `report_drop` of users and drop copies, and the
+/// conversion tables of the settings.
 pub fn shown(oms: &Oms) -> Vec<(String, String)> {
     let rules = oms.rules();
     let dictionaries = [Version::Fix50Sp2, Version::Fix42].map(Dictionary::built_in);
@@ -52,9 +53,12 @@ pub fn shown(oms: &Oms) -> Vec<(String, String)> {
             "no field: the OMS rejects a request with a field that would not reach the venue";
         rows.push(("drop".to_owned(), none.to_owned()));
     }
+    let tables = rules.conversions.iter();
+    let tables = tables.map(|it| (format!("conversion.{}", it.name()), it.file.clone()));
     let reports = of_reports(rules, &named).into_iter();
     let reports = reports.chain(left_out(oms, &named));
-    templates.into_iter().chain(rows).chain(reports).collect()
+    let rows = templates.into_iter().chain(rows).chain(tables);
+    rows.chain(reports).collect()
 }
 
 /// The keys for fields of reports.

@@ -505,6 +505,42 @@ fn mistakes_are_named_with_their_files_and_lines() {
     assert!(said.contains("use a separate file for each"), "{said}");
 }
 
+#[test]
+fn conversion_tables_of_the_settings_are_shown_and_checked_line_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write(folder, free_port(), free_port());
+    let run = |arguments: &[&str]| {
+        let run = fixwire().args(arguments).output().unwrap();
+        let said = [run.stdout, run.stderr].concat();
+        (run.status.code(), String::from_utf8(said).unwrap())
+    };
+    // The venue has FIX 4.2, the client FIX 4.4.
+    let (code, table) = run(&["gateway", "conversion", "FIX.4.4", "FIX.4.2"]);
+    assert_eq!(code, Some(0), "{table}");
+    fs::write(folder.join("my.conv"), &table).unwrap();
+    let file = folder.join("oms.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let old = "BeginString = \"FIX.4.2\"";
+    let text = text.replacen(old, "BeginString = \"FIX.4.4\"", 1);
+    let tables = "[oms.conversion]\n\"FIX.4.4 to FIX.4.2\" = \"my.conv\"\n";
+    fs::write(&file, format!("{text}\n{tables}")).unwrap();
+    let check = ["check", file.to_str().unwrap()];
+    let (code, said) = run(&check);
+    assert_eq!(code, Some(0), "{said}");
+    let mut rows = said
+        .lines()
+        .map(|row| row.split_whitespace().collect::<Vec<_>>());
+    let shown = ["conversion.FIX.4.4", "to", "FIX.4.2", "my.conv"];
+    assert!(rows.any(|row| row == shown), "{said}");
+    assert!(!said.contains("is not used"), "{said}");
+    fs::write(folder.join("my.conv"), format!("{table}set 99999=1\n")).unwrap();
+    let (code, said) = run(&check);
+    let place = format!("my.conv:{}", table.lines().count() + 1);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(&place) && said.contains("99999"), "{said}");
+}
+
 /// The three commands in the README: a simulated exchange, an OMS, a client that gives these commands. What it prints.
 fn three_commands(folder: &Path, commands: &str) -> (Vec<Running>, String) {
     let (port, venue) = (free_port(), free_port());
