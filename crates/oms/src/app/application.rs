@@ -19,7 +19,7 @@ use crate::decide::work::earlier;
 use crate::desk::command::of_application;
 use crate::desk::positions::note_bytes;
 use crate::state::OmsState;
-use crate::values::value::{Number, Presence};
+use crate::values::value::Presence;
 
 /// Pause of lists of instruments while the journal uses its reserved disk space.
 const ON_RESERVE: Nanos = Nanos(100_000_000);
@@ -342,40 +342,5 @@ impl Application for Oms {
     /// False: after a panic, the state of the OMS may have events that the journal does not have.
     fn survives_panics(&self) -> bool {
         false
-    }
-}
-
-impl Oms {
-    /// Starts a trading day if the clock is in a later one, and does the work that is due, as far as the outbox has
-    /// room. Adds orders that have waited too long for missing fills to `overdue`. Returns the time until the next
-    /// work.
-    #[inline(never)]
-    fn do_due(
-        &mut self,
-        at: i64,
-        day: u32,
-        overdue: &mut Vec<Number>,
-        outbox: &mut Outbox,
-    ) -> Option<Nanos> {
-        let (messages, bytes) = self.room();
-        let (core, mut out) = self.parts(outbox, None);
-        let far = core.far_day();
-        core.begin_day(at, day, &mut out);
-        // Due work comes before all other work, and once more after it, so that other work cannot delay it.
-        let due = loop {
-            if !out.outbox.has_room(messages, bytes) {
-                break Some(Nanos(0));
-            }
-            let due = core.due(at, &mut |order| overdue.push(order), &mut out);
-            if !core.has_work(at) {
-                break due;
-            }
-            while core.has_work(at) && out.outbox.has_room(messages, bytes) {
-                core.work(at, &mut out);
-            }
-        };
-        let is_far = self.core.far_day();
-        self.day_is_far(is_far.filter(|_| far != is_far));
-        due
     }
 }
