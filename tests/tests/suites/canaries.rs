@@ -21,7 +21,7 @@ struct Trial {
     words: &'static str,
 }
 
-const TRIALS: [Trial; 18] = [
+const TRIALS: [Trial; 17] = [
     Trial {
         suite: "kill",
         test: "nothing_is_lost_when_an_acceptor_is_killed",
@@ -106,13 +106,6 @@ const TRIALS: [Trial; 18] = [
         variables: &[("OMS_KILLS", "36"), ("TRADE_PATIENCE", "10")],
         fault: "release-twice",
         words: "the position of",
-    },
-    Trial {
-        suite: "oms_carried",
-        test: "a_hundred_thousand_orders_keep_what_they_carry_over_kills_and_a_roll",
-        variables: &[("OMS_KILLS", "8"), ("TRADE_PATIENCE", "10")],
-        fault: "forget-fields",
-        words: " carries ",
     },
     Trial {
         suite: "operate_kill",
