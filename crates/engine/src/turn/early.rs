@@ -15,7 +15,9 @@ use fixwire_protocol::Mono;
 /// The work on the messages of a group takes at least this number of times as long as the write after them.
 const WORK_PER_WRITE: u64 = 6;
 /// Maximum number of messages of a group, whatever a write costs.
-const LARGEST_GROUP: u32 = 32;
+const LARGEST_GROUP: u64 = 32;
+/// More messages than a read can have: nothing leaves before its end.
+const WHOLE_READ: u32 = 1 << 31;
 /// A known time grows by one part in this number for a longer one.
 const GROWTH: u64 = 8;
 
@@ -33,12 +35,10 @@ pub(super) enum Due {
 /// Decides in the middle of a read whether what is committed leaves now.
 #[derive(Debug)]
 pub(crate) struct EarlyRelease {
-    /// Messages until the group may be complete.
-    left: u32,
-    /// `left` at the begin of the group, or when it was set last.
-    set: u32,
-    /// Messages of the group before `left` was set last.
-    before: u32,
+    /// Messages handled since the group, or before the first group the read, began.
+    handled: u32,
+    /// Number of handled messages at which the group may be complete.
+    due_at: u32,
     /// Number of messages of a group.
     group: u32,
     /// When the work on the group began; `None` before the first message of a read is handled.
@@ -49,7 +49,7 @@ pub(crate) struct EarlyRelease {
     /// of the last measurements, because the system may stop the thread at any time.
     work: u64,
     write: u64,
-    /// Messages until the first group of a read begins.
+    /// Messages of a read before its first group; [`WHOLE_READ`] with durability `disk`.
     first: u32,
 }
 
@@ -57,30 +57,29 @@ impl EarlyRelease {
     /// With `is_off`, everything that a read causes leaves after the read.
     pub(crate) fn new(is_off: bool) -> Self {
         Self {
-            left: 0,
-            set: 0,
-            before: 0,
+            handled: 0,
+            due_at: 0,
             group: 1,
             began: None,
             unread: 0,
             work: 0,
             write: 0,
-            first: if is_off { u32::MAX } else { 1 },
+            first: if is_off { WHOLE_READ } else { 1 },
         }
     }
 
     /// Handles the begin of a read.
     #[inline]
     pub(super) fn begin_read(&mut self) {
-        self.left = self.first;
+        (self.handled, self.due_at) = (0, self.first);
         self.began = None;
     }
 
     /// Counts a message that was handled. Returns whether the group may be complete.
     #[inline]
     pub(super) fn counts(&mut self) -> bool {
-        self.left -= 1;
-        self.left == 0
+        self.handled += 1;
+        self.handled == self.due_at
     }
 
     /// Whether the work of this read is measured.
@@ -100,11 +99,11 @@ impl EarlyRelease {
         }
         // A write for a short rest costs as much as a write for a group.
         if unread < self.unread.saturating_sub(unread) {
-            self.wait(u32::MAX);
+            self.stop();
             return Due::Nothing;
         }
         if !has_effects {
-            self.wait(1);
+            self.due_at = self.handled + 1;
             return Due::Nothing;
         }
         Due::Release
@@ -112,29 +111,20 @@ impl EarlyRelease {
 
     /// Nothing of this read leaves early any more.
     pub(super) fn stop(&mut self) {
-        match self.began {
-            Some(_) => self.wait(u32::MAX),
-            None => self.left = u32::MAX,
-        }
-    }
-
-    fn wait(&mut self, messages: u32) {
-        self.before += self.set - self.left;
-        (self.left, self.set) = (messages, messages);
+        self.due_at = WHOLE_READ;
     }
 
     /// Begins a group at this time.
     pub(super) fn begin(&mut self, now: Mono, unread: usize) {
         self.began = Some(now);
         self.unread = unread;
-        self.before = 0;
-        (self.left, self.set) = (self.group, self.group);
+        (self.handled, self.due_at) = (0, self.group);
     }
 
     /// Handles a release, which took from `start` to `end`. Another group begins.
     pub(super) fn released(&mut self, start: Mono, end: Mono, unread: usize) {
         if let Some(began) = self.began {
-            let messages = u64::from(self.before + (self.set - self.left)).max(1);
+            let messages = u64::from(self.handled).max(1);
             let work = start.0.saturating_sub(began.0) / messages;
             let write = end.0.saturating_sub(start.0);
             self.work = least(self.work, work);
@@ -146,15 +136,12 @@ impl EarlyRelease {
 
     /// The number of messages of the next group. While nothing is measured, the groups of a read double.
     fn next_group(&self, last: Option<u32>) -> u32 {
-        let group = match (self.work, last) {
+        let messages = match (self.work, last) {
             (0, None) => 1,
-            (0, Some(last)) => 2 * last,
-            (work, _) => {
-                let messages = (WORK_PER_WRITE * self.write).div_ceil(work);
-                u32::try_from(messages).unwrap_or(u32::MAX)
-            }
+            (0, Some(last)) => 2 * u64::from(last),
+            (work, _) => (WORK_PER_WRITE * self.write).div_ceil(work),
         };
-        group.clamp(1, LARGEST_GROUP)
+        messages.clamp(1, LARGEST_GROUP) as u32
     }
 }
 
