@@ -78,7 +78,8 @@ pub(super) fn check(
     };
     let is_rotated = from.int(Id::FileLogMaxSize).is_some() || from.bool(Id::FileLogDaily);
     if from.int(Id::FileLogKeep).is_some() && !is_rotated {
-        let note = "no file is renamed, so none is removed: set FileLogMaxSize or FileLogDaily=Y";
+        let note = "FileLogKeep has no effect without FileLogMaxSize or FileLogDaily=Y: set one of them, or remove \
+                    FileLogKeep";
         return Err(settings.error(from, Id::FileLogKeep, note.to_owned()));
     }
     if let Some(log) = config.logs.first()
@@ -171,7 +172,7 @@ mod tests {
             ),
             (
                 "FileLogPath=log\nFileLogKeep=7\n",
-                "set FileLogMaxSize or FileLogDaily=Y",
+                "no effect without FileLogMaxSize or FileLogDaily=Y",
             ),
         ] {
             let error: String = with(lines).unwrap_err();
