@@ -9,7 +9,7 @@ use crate::state::orders::{Order, Request};
 use crate::state::tally::Tally;
 use crate::values::ids::InstrumentNo;
 use crate::values::show::Parts;
-use crate::values::units::{in_limits, units};
+use crate::values::units::{TENS, in_limits, units};
 use crate::values::value::{Amount, Price, Quantity};
 
 /// `amount` times `worth`, divided by `parts`, rounded away from zero; `None` when it is too large.
@@ -83,18 +83,10 @@ impl OmsState {
 
     /// Value of `amount`, which is price times quantity, rounded away from zero; `None` when it is too large.
     pub(crate) fn money(&self, instrument: InstrumentNo, amount: Amount) -> Option<Amount> {
-        const TENS: [u64; 19] = {
-            let mut tens = [1; 19];
-            let mut at = 1;
-            while at < tens.len() {
-                tens[at] = 10 * tens[at - 1];
-                at += 1;
-            }
-            tens
-        };
         let known = self.instruments.get(instrument)?;
         // Price times quantity is in 10^-scale, the value of the instrument and the result are in 10^-9.
-        let parts = *TENS.get(usize::from(known.scale + known.quantity_scale))?;
+        let parts = TENS.get(usize::from(known.scale + known.quantity_scale))?;
+        let parts = parts.cast_unsigned();
         let amount = match (known.worth % parts, i64::try_from(amount)) {
             // The product of a word with and one without a sign cannot overflow, which need not be checked.
             (0, Ok(amount)) => Amount::from(amount) * Amount::from(known.worth / parts),

@@ -21,9 +21,9 @@ pub(crate) fn scaled(price: Decimal, scale: u8) -> Result<Price, Reason> {
     scaled_without_zeros(price, scale)
 }
 
-/// The first powers of ten.
-const TENS: [i64; 10] = {
-    let mut tens = [1; 10];
+/// The powers of ten that a word has room for.
+pub(crate) const TENS: [i64; 19] = {
+    let mut tens = [1; 19];
     let mut at = 1;
     while at < tens.len() {
         tens[at] = 10 * tens[at - 1];
