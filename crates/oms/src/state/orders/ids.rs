@@ -141,7 +141,7 @@ pub(crate) struct Ids {
     pub(crate) used: HashTable<Used>,
     /// The id that was hashed last. A request is looked up before its id is added, and a cancel often names the order
     /// that came right before.
-    pub(crate) last: Cell<LastHash>,
+    pub(crate) last: Cell<Option<LastHash>>,
     /// The content of the order that was hashed last, and its hash: an order is checked before it is added.
     pub(crate) last_order: Cell<Option<(OrderContent, u64)>>,
 }
@@ -187,19 +187,6 @@ pub(crate) struct LastHash {
 impl LastHash {
     /// Longer ids are hashed each time.
     const MOST: usize = 24;
-    /// No id has this length.
-    const NONE: usize = usize::MAX;
-}
-
-impl Default for LastHash {
-    fn default() -> Self {
-        Self {
-            owner: [0; 4],
-            len: Self::NONE,
-            id: [0; Self::MOST],
-            hash: 0,
-        }
-    }
 }
 
 impl Ids {
@@ -228,8 +215,11 @@ impl Ids {
 
     pub(crate) fn hash(&self, owner: IdOwner, id: &[u8]) -> u64 {
         let owner = owner.bytes();
-        let last = self.last.get();
-        if last.len == id.len() && last.owner == owner && last.id.starts_with(id) {
+        if let Some(last) = self.last.get()
+            && last.len == id.len()
+            && last.owner == owner
+            && last.id.starts_with(id)
+        {
             return last.hash;
         }
         self.hash_anew(owner, id)
@@ -250,12 +240,12 @@ impl Ids {
         if id.len() <= LastHash::MOST
             && let Some(id_bytes) = bytes[4..].first_chunk()
         {
-            self.last.set(LastHash {
+            self.last.set(Some(LastHash {
                 owner,
                 len: id.len(),
                 id: *id_bytes,
                 hash,
-            });
+            }));
         }
         hash
     }
