@@ -91,7 +91,11 @@ impl Rig {
                 Err((seed, what)) => {
                     let time = began.elapsed();
                     println!("{name}: found by seed {seed} in {time:.1?}: {what:.200}");
-                    let recoveries = ["recovery after a crash: ", "A14: recovery: "];
+                    let recoveries = [
+                        "recovery after a crash: ",
+                        "the journal does not open: ",
+                        "A14: recovery: ",
+                    ];
                     let damage = recoveries.iter().find_map(|it| what.strip_prefix(it));
                     let is_meant = |word: &&str| {
                         what.starts_with(word) || damage.is_some_and(|damage| damage.contains(word))
