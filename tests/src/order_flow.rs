@@ -263,7 +263,11 @@ impl OrderFlow {
     /// Keeps the messages after a gap, and requests the missing ones once.
     fn hold(&mut self, wire: &mut Wire, seq: u64, raw: &[u8]) -> Result<(), End> {
         self.held.insert(seq, raw.to_vec());
-        self.logged_on |= value(raw, "35") == Some(b"A");
+        // A gap fill may replace it, and then it is never taken from there.
+        if value(raw, "35") == Some(b"A") {
+            self.logged_on = true;
+            self.logons.fetch_add(1, Ordering::Relaxed);
+        }
         if !self.asked {
             self.asked = true;
             let from = self.next_in;

@@ -20,7 +20,7 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// After this number of deaths the sessions settle, and new ones begin on a new journal.
 const DEATHS_PER_LIFE: u64 = 20;
@@ -28,6 +28,8 @@ const DEATHS_PER_LIFE: u64 = 20;
 const LATEST: Duration = Duration::from_millis(150);
 /// The latest moment of a death of an engine that may not have started yet.
 const EARLY: Duration = Duration::from_millis(30);
+/// The most time until a peer is logged on after a start.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An engine, and its peers.
 struct Plan {
@@ -194,21 +196,28 @@ impl Life {
             let logons: Vec<_> = self.flows.iter().map(|(_, flow)| flow.logons()).collect();
             let logons = || -> usize { logons.iter().map(|it| it.load(Ordering::Relaxed)).sum() };
             let before = logons();
-            let (killed, outcomes) = std::thread::scope(|scope| {
+            let (killed, outcomes, is_late) = std::thread::scope(|scope| {
                 let flows = self.flows.iter_mut();
                 let loads: Vec<_> = flows
                     .map(|(_, flow)| scope.spawn(move || flow.run_until_broken(address)))
                     .collect();
                 // However slow the machine is, orders are on their way at most deaths.
-                while !is_early && logons() == before && !loads.iter().all(|it| it.is_finished()) {
+                let deadline = Instant::now() + PATIENCE;
+                let has_begun = || logons() != before || loads.iter().all(|it| it.is_finished());
+                while !is_early && !has_begun() && Instant::now() < deadline {
                     std::thread::sleep(Duration::from_micros(200));
                 }
+                let is_late = Instant::now() >= deadline;
                 std::thread::sleep(moment);
                 let killed = server.kill();
                 let ends = loads.into_iter().map(|load| load.join());
-                (killed, ends.collect::<Vec<_>>())
+                let ends = ends.collect::<Vec<_>>();
+                (killed, ends, is_late)
             });
             killed?;
+            if is_late {
+                return Err(format!("no logon within {PATIENCE:?} of start {death}"));
+            }
             for outcome in outcomes {
                 outcome.map_err(|_| "a peer panicked".to_owned())??;
             }
