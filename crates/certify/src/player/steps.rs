@@ -30,7 +30,10 @@ impl CasePlayer {
         match &step.action {
             StepAction::Connect => {
                 let connected = self.session.connect();
-                connected.map_err(|why| failed(line, "expected a connection", &why))
+                connected.map_err(|why| match self.is_stopped() {
+                    true => stopped(),
+                    false => failed(line, "expected a connection", &why),
+                })
             }
             StepAction::LoggedOn => self.log_on().map_err(|trouble| match trouble {
                 Trouble::NotPlayed(why) if !self.is_stopped() => {
