@@ -18,9 +18,9 @@ use crate::values::fields::field_table::{
 const TOP: &str = "<!-- Made from crates/oms/src/values/fields/field_table by `UPDATE=1 cargo test -p fixwire-oms fields`. -->
 # Fields of the OMS
 
-The OMS writes each message to a venue itself: it does not forward the client's message. These tables say what the OMS does with
-each field. It rejects a request with a field, a group or a value that would not reach the venue, and names the tag in Text(58).
-So no order trades in another way than the client has requested.
+The OMS writes each message to a venue itself: it does not forward the client's message. The tables on this page say what the OMS
+does with each field. The OMS rejects a request with a field, a group or a value that would not reach the venue, and names the tag
+in Text(58). So no order trades in another way than the client has requested.
 
 ```
 client > OMS   35=D 11=A1 55=VOD 54=1 38=1000 40=2 44=12.50 111=100
@@ -72,8 +72,8 @@ The user's contract applies when the OMS receives a request, the contract of the
 * The OMS also rejects a field that a request has twice outside of groups, since it could send only one of the two values.
 * A length field and its data field, such as EncodedTextLen(354) and EncodedText(355), reach the venue together: the OMS rejects a
   request with only one of them.
-* A tag from 5000 on, such as 9303 above, also needs `ValidateUserDefinedFields = false` in the client's session, or a dictionary with
-  the tag: otherwise the session rejects the message with Reject(3). `fixwire check` warns of such a tag.
+* A tag from 5000 on, such as 9303 above, also needs `ValidateUserDefinedFields = false` in the client's session, or a dictionary
+  with the tag: otherwise the session rejects the message with Reject(3). `fixwire check` warns of such a user-defined tag.
 * The number of an order of a [pool](oms.md#order-numbers), and the OMS's [own tags](oms.md#own-tags), are accepted where
   the settings have them. The OMS rejects all other fields that are in no table; every key of a contract may name them.
 * The OMS rejects E, s, AB and all other requests with BusinessRejectReason(380) = 3.
