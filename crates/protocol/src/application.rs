@@ -10,9 +10,9 @@ use crate::{
     Timestamp, tag,
 };
 
-/// A program that uses the sessions. All methods run on the engine's thread. They may write messages for any session
-/// into the outbox. Each message gets its MsgSeqNum and header when the method returns. [`Outbox::log_out`] logs a
-/// session out. `docs/guide/applications.md` explains which methods are called again after a crash, and how an
+/// A program that uses the sessions. All methods run on the engine's thread. The methods may write messages for any
+/// session into the outbox. Each message gets its MsgSeqNum and header when the method returns. [`Outbox::log_out`]
+/// logs a session out. `docs/guide/applications.md` explains which methods are called again after a crash, and how an
 /// application stays exact in spite of this.
 ///
 /// An application that wraps another one forwards every method. [`forward_application!`](crate::forward_application)
@@ -163,8 +163,8 @@ pub trait Application {
     }
 
     /// Whether a stored application message is resent when the peer requests it. If not, a gap fill takes its place.
-    /// `stored` is the message as it was first sent; read it with a [`Decoder`](crate::Decoder). This method is
-    /// called for each message that the session's settings allow to be resent. It is called again for a message for
+    /// `stored` is the message as it was first sent; read it with a [`Decoder`](crate::Decoder). This method is called
+    /// for each message that the session's settings allow to be resent. The method is called again for a message for
     /// which the outbox had no room.
     fn on_resend(&mut self, _now: Now, _session: SessionId, _stored: &[u8]) -> bool {
         true
@@ -188,8 +188,8 @@ pub trait Application {
     ///
     /// # Errors
     ///
-    /// What is wrong, as a sentence. After an error the previous checkpoint is tried on the same application, so an
-    /// error must leave the state unchanged.
+    /// The fault, as a sentence. After an error the previous checkpoint is tried on the same application, so an error
+    /// must leave the state unchanged.
     fn on_checkpoint(&mut self, _version: u32, _state: &[u8]) -> Result<(), String> {
         Err("the application does not support checkpoints".into())
     }
@@ -200,8 +200,8 @@ pub trait Application {
         None
     }
 
-    /// Decides whether a peer may log on. The session would accept its Logon: CompIDs, sequence numbers, times and
-    /// the configured password are right. This is called once for each Logon. An application can look the user up
+    /// Decides whether a peer may log on. The session would accept its Logon: CompIDs, sequence numbers, times and the
+    /// configured password are right. This method is called once for each Logon. An application can look the user up
     /// here.
     ///
     /// # Errors
@@ -232,8 +232,9 @@ pub trait Application {
     fn on_logout(&mut self, _now: Now, _session: SessionId, _logout: PeerLogout<'_>) {}
 
     /// Reports that a session that was logged on has lost its connection, with or without Logouts. An application can
-    /// cancel the orders of the session here. It may write messages for other sessions. A message for this session is
-    /// kept for the session's next logon. The call comes after [`Application::on_logout`], with the same `logout`.
+    /// cancel the orders of the session here. The application may write messages for other sessions. A message for this
+    /// session is kept for the session's next logon. The call comes after [`Application::on_logout`], with the same
+    /// `logout`.
     fn on_disconnect(
         &mut self,
         _now: Now,
@@ -257,11 +258,11 @@ pub trait Application {
     /// open until this method is called.
     fn on_hours(&mut self, _now: Now, _session: SessionId, _open: bool) {}
 
-    /// Reports that the disk of the journal is full and the journal uses its reserve, or that the disk has room
-    /// again. After a start the disk counts as having room until this method is called; a call for a full disk comes
-    /// before the first message. While the journal uses its reserve, an application should refuse new orders and
-    /// other messages that can be left out. Then the space lasts for cancels and for other messages that reduce risk.
-    /// When the reserve is used up, the engine stops.
+    /// Reports that the disk of the journal is full and the journal uses its reserve, or that the disk has room again.
+    /// After a start the disk counts as having room until this method is called; a call for a full disk comes before
+    /// the first message. While the journal uses its reserve, an application should refuse new orders and other
+    /// messages that can be left out. The reserve then lasts for cancels and for other messages that reduce risk. When
+    /// the reserve is used up, the engine stops.
     fn on_disk(&mut self, _now: Now, _room: DiskRoom) {}
 
     /// Decides about a Logon for which a template forms the session, before the session exists and before anything is
@@ -286,8 +287,9 @@ pub trait Application {
 
     /// Handles a command that only the application knows. The command comes from an operator or another thread
     /// (`Handle::command` of the engine). The application writes its reply into `answer`. The journal gets a note of
-    /// the command before the messages that are written here. Both are committed before the caller gets the reply. A
-    /// caller that gets no reply asks again, so a command may come once more after it was carried out.
+    /// the command before the messages that are written here. The note and the messages are committed before the caller
+    /// gets the reply. A caller that gets no reply asks again, so a command may come once more after it was carried
+    /// out.
     ///
     /// # Errors
     ///
@@ -357,7 +359,7 @@ pub trait Application {
 pub struct OperatorCommand<'a> {
     /// The bytes of the command.
     pub bytes: &'a [u8],
-    /// Who gives the command: a user of the system, or a program.
+    /// The author of the command: a user of the system, or a program.
     pub who: &'a str,
     /// The reason for the command; may be empty.
     pub why: &'a str,
@@ -371,8 +373,8 @@ pub enum Link {
     Up,
     /// The connection has ended. The engine does not send frames that were written to it on a later connection.
     Down {
-        /// The number of the last frame of this connection that the system has accepted completely; 0 when there was
-        /// no such frame. The peer may have received frames up to this one. It has not received a later frame as a
+        /// The number of the last frame of this connection that the system has accepted completely; 0 when there was no
+        /// such frame. The peer may have received frames up to this one. The peer has not received a later frame as a
         /// whole.
         written: u64,
     },

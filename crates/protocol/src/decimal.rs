@@ -22,8 +22,8 @@ pub struct Decimal {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DecimalError {
-    /// The text is not a `-`, digits and at most one `.`. It has, for example, an exponent, a plus sign or letters,
-    /// or is empty.
+    /// The text is not a `-`, digits and at most one `.`. The text has, for example, an exponent, a plus sign or
+    /// letters, or is empty.
     Form,
     /// The text is a number, but has more digits than a [`Decimal`] can hold.
     Range,

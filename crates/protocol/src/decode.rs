@@ -1,4 +1,4 @@
-//! The decoder. It splits a message into fields in one pass.
+//! The decoder. The decoder splits a message into fields in one pass.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -14,7 +14,7 @@ use crate::{MessageLimit, SOH, Tag, value};
 /// A malformed field. The session answers the message with a Reject(3).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FieldFault {
-    /// What is wrong with the field.
+    /// The fault of the field.
     pub kind: FaultKind,
     /// The field's tag; `None` if the field has no readable tag.
     pub tag: Option<Tag>,
@@ -127,7 +127,7 @@ pub struct Decoder {
     tags: Tags,
 }
 
-/// What the decoder knows about tags.
+/// The decoder's knowledge about tags.
 #[derive(Clone, Debug)]
 struct Tags {
     tables: Box<Tables>,
@@ -135,7 +135,7 @@ struct Tags {
     pairs: Vec<(Tag, Tag)>,
 }
 
-/// What the decoder knows about low tags.
+/// The decoder's knowledge about low tags.
 #[derive(Clone, Debug)]
 struct Tables {
     /// The tags of two digits. The index is made of the low halves of the text's two bytes, see [`two_digits`].
@@ -169,7 +169,7 @@ const MARKED: usize = 16_384;
 const LENGTH: u32 = 1 << 31;
 
 impl Decoder {
-    /// A decoder for messages with at most this number of fields. It knows the pairs of [`DATA_PAIRS`].
+    /// A decoder for messages with at most this number of fields. The decoder knows the pairs of [`DATA_PAIRS`].
     pub fn with_capacity(fields: usize) -> Self {
         let mut tags = Tags {
             tables: Box::new(Tables {
@@ -226,8 +226,8 @@ impl Decoder {
         }
     }
 
-    /// Decodes a message as [`decode`](Self::decode) does, for tools that read any file. It finds every field, and
-    /// allocates more memory when a message has more fields than all messages before.
+    /// Decodes a message as [`decode`](Self::decode) does, for tools that read any file. This method finds every field,
+    /// and allocates more memory when a message has more fields than all messages before.
     pub fn decode_whole<'a>(&'a mut self, bytes: &'a [u8]) -> Message<'a> {
         // Each field has at least one byte. So most messages are short enough that their fields need not be counted.
         if bytes.len() >= self.fields.len() {
@@ -299,7 +299,7 @@ struct Place {
     present: u32,
 }
 
-/// What follows after a length field.
+/// The content after a length field.
 enum Data {
     /// Not the data field of this length field.
     None,

@@ -29,7 +29,7 @@ pub use validate::{RejectReason, Scratch, ValidationFault, ValidationRules};
 use definitions::{NO_SLOT, has, set, unique};
 
 impl Dictionary {
-    /// The dictionary of a version of the standard. This takes about a millisecond, so keep the result.
+    /// The dictionary of a version of the standard. Making a dictionary takes about a millisecond, so keep the result.
     pub fn built_in(version: Version) -> Self {
         built_in::load(version)
     }

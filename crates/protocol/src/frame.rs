@@ -10,22 +10,22 @@ use wide::u8x16;
 use crate::SOH;
 use crate::decimal::digits::{are_figures, word_at};
 
-/// What the start of a stream of bytes is.
+/// The meaning of the start of a stream of bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Frame {
     /// A message of `len` bytes, after `skip` bytes that belong to no message.
     Whole {
-        /// Number of bytes before the message. These bytes belong to no message.
+        /// Number of bytes before the message. The skipped bytes belong to no message.
         skip: usize,
         /// Number of bytes of the message.
         len: usize,
     },
     /// The message is not complete yet.
     Partial {
-        /// Number of bytes that belong to no message. They can be dropped before more bytes are read.
+        /// Number of bytes that belong to no message. These bytes can be dropped before more bytes are read.
         skip: usize,
     },
-    /// A message that must be ignored. Its MsgSeqNum does not count as received.
+    /// A message that must be ignored. The MsgSeqNum of the ignored message does not count as received.
     Garbled {
         /// Number of bytes to drop. The next message can begin after them.
         skip: usize,
@@ -89,14 +89,15 @@ const BEGIN: &[u8; 5] = b"8=FIX";
 const TRAILER: usize = 7;
 /// Number of bytes of the shortest body: `35=0` and SOH.
 const SHORTEST_BODY: u64 = 5;
-/// Maximum number of digits of BodyLength(9). This is enough for a number of 64 bits, also with the zeros in front
-/// that some peers write.
+/// Maximum number of digits of BodyLength(9). This maximum is enough for a number of 64 bits, also with the zeros in
+/// front that some peers write.
 const LENGTH_DIGITS: usize = 20;
 
 /// Finds the next message in `bytes`. The bytes begin where the previous message ended.
 ///
-/// After [`Frame::Partial`] the same bytes are examined again, but only the fields before the body. So a message that
-/// arrives byte by byte does not cost more than its length. `max_len` is the maximum length of a message, in bytes.
+/// After [`Frame::Partial`] the same bytes are examined again, but only the fields before the body. A message that
+/// arrives byte by byte therefore does not cost more than its length. `max_len` is the maximum length of a message, in
+/// bytes.
 ///
 /// After garbled bytes, the search for the next message continues at the next `8=FIX`, wherever it is. Only the bytes
 /// that BodyLength covers are skipped as a whole, even if the trailer after them is wrong or missing. This way the

@@ -48,14 +48,14 @@ pub enum FrameCheck {
     SumOfBytes,
 }
 
-/// What the start of a stream of frames is.
+/// The meaning of the start of a stream of frames.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Framed {
     /// A frame of this many bytes.
     Whole(usize),
     /// The frame is not complete yet.
     More,
-    /// The bytes are not a frame. It is unknown where the next frame begins, so the stream cannot continue.
+    /// The bytes are not a frame. The start of the next frame is unknown, so the stream cannot continue.
     Bad(BadFrame),
 }
 

@@ -5,8 +5,8 @@ use crate::message::{Field, Message};
 use crate::value::{self, ValueError};
 use crate::{Decimal, Tag, Timestamp};
 
-/// The entries that a repeating group really has, whatever its NumInGroup field says; validation compares the number
-/// of entries with that field. An entry begins with the group's delimiter. It ends at the next delimiter, or at a
+/// The entries that a repeating group really has, whatever its NumInGroup field says; validation compares the number of
+/// entries with that field. An entry begins with the group's delimiter. An entry ends at the next delimiter, or at a
 /// field that is not a member. Nested groups are part of their entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'a, 'd> {

@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use crate::Timestamp;
 
-/// A ledger builds the state of an application from the application's notes. It begins with an empty state.
+/// A ledger builds the state of an application from the application's notes. A ledger begins with an empty state.
 ///
 /// The engine passes each note to a ledger on a separate thread. From time to time the engine writes the ledger into
 /// a file, a checkpoint, so that the journal need not keep all notes for ever. A start reads the newest checkpoint
@@ -28,7 +28,7 @@ pub trait Ledger: Send {
     ///
     /// # Errors
     ///
-    /// What is wrong, as a sentence. An unknown version is an error too. After an error the ledger cannot be used.
+    /// The fault, as a sentence. An unknown version is an error too. After an error the ledger cannot be used.
     fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String>;
 
     /// A hash of the state. Equal states have equal hashes, in every process of this version.

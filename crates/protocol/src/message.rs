@@ -17,7 +17,7 @@ pub struct Field {
     pub end: u32,
 }
 
-/// A message as it was received. It is borrowed from the receive buffer.
+/// A message as it was received. The message is borrowed from the receive buffer.
 ///
 /// The fields are in the order of the message, from BeginString to CheckSum. Values are converted only when a caller
 /// asks for them.
@@ -30,7 +30,7 @@ pub struct Message<'a> {
     fault: Option<FieldFault>,
 }
 
-/// What the decoder found out about a message besides its fields. See [`Message::marks`].
+/// The decoder's findings about a message besides its fields. See [`Message::marks`].
 #[derive(Clone, Copy, Debug)]
 pub struct MessageMarks {
     present: u32,
@@ -154,7 +154,8 @@ impl<'a> Message<'a> {
         self.index_of(tag).is_some()
     }
 
-    /// Reads fields of the header. This is fast if they are asked for in the order in which most peers write them.
+    /// Reads fields of the header. Reading is fast if the fields are requested in the order in which most peers write
+    /// them.
     #[inline]
     pub(crate) fn usual_header(&self) -> UsualHeader<'_, 'a> {
         let begins_as_usual = matches!(
@@ -360,7 +361,7 @@ impl<'m, 'a> Indexed<'m, 'a> {
     }
 }
 
-/// Gives the same results as [`Message::get`]. It needs no search as long as each tag that is asked for is directly
+/// Gives the same results as [`Message::get`]. The look-up needs no search as long as each requested tag is directly
 /// after the previous one.
 pub(crate) struct UsualHeader<'m, 'a> {
     message: &'m Message<'a>,

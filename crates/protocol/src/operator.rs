@@ -38,7 +38,7 @@ pub enum OperatorRight {
     Rerun,
     /// Closes differences between lines and drop copies.
     Break,
-    /// Settles differences between an OMS and its venues. This corrects orders, positions and limits.
+    /// Settles differences between an OMS and its venues. This right corrects orders, positions and limits.
     Settle,
     /// Sets positions, and loads positions from clearing files.
     Position,

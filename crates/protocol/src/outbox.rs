@@ -52,7 +52,8 @@ const REPEATED: usize = 5 + 4 + TimestampWriter::MAX + 1;
 pub enum MsgSeqNumSource {
     /// The message gets the next MsgSeqNum of the session.
     Next,
-    /// The message has this MsgSeqNum. This is for gap fills and resent messages, which are not journalled.
+    /// The message has this MsgSeqNum. A fixed MsgSeqNum is for gap fills and resent messages, which are not
+    /// journalled.
     Fixed(u64),
 }
 
@@ -78,11 +79,11 @@ pub struct Entry {
 enum Content {
     /// A FIX message.
     Message,
-    /// A note of the application. It is kept in the journal and not sent.
+    /// A note of the application. The note is kept in the journal and not sent.
     Note,
     /// A frame of a link.
     Frame,
-    /// The end of a link's connection. It has no content.
+    /// The end of a link's connection. This entry has no content.
     Hangup,
 }
 
@@ -148,7 +149,7 @@ impl HeaderTemplate {
         }
     }
 
-    /// Puts a sequence number at the end of the header, in place of the previous one. This is
+    /// Puts a sequence number at the end of the header, in place of the previous one. The field is
     /// LastMsgSeqNumProcessed(369), which differs from message to message.
     pub fn set_last(&mut self, tag: Tag, number: u64) {
         let (mut tag_text, mut number_text) = ([0; 20], [0; 20]);
@@ -183,7 +184,7 @@ impl HeaderTemplate {
 #[derive(Debug)]
 pub struct Outbox {
     buffer: Vec<u8>,
-    /// Memory in which messages are put into another order. It is as long as `buffer`, or empty.
+    /// Memory in which messages are put into another order. The memory is as long as `buffer`, or empty.
     gathered: Vec<u8>,
     entries: Vec<Entry>,
     messages: usize,
@@ -199,7 +200,7 @@ pub struct Outbox {
     /// Index of the first entry that is neither sealed nor discarded.
     next: usize,
     failures: u64,
-    /// What the application requests in addition to messages: the end of sessions and connections, and masks.
+    /// The application's requests in addition to messages: the end of sessions and connections, and masks.
     ends: ends::Ends,
     /// The fields of an admin message while the application changes them.
     edit: Edit,
@@ -251,7 +252,7 @@ impl Outbox {
         self.max_body = self.max_message.saturating_sub(around);
     }
 
-    /// Makes room for the header of another session. This is possible only while the outbox is empty.
+    /// Makes room for the header of another session. The header can change only while the outbox is empty.
     pub fn widen(&mut self, header_room: usize) {
         debug_assert!(self.entries.is_empty(), "messages have their room already");
         if self.entries.is_empty() {
@@ -260,7 +261,7 @@ impl Outbox {
         }
     }
 
-    /// Begins a message of an application. Such a message does not use the reserve.
+    /// Begins a message of an application. A message of an application does not use the reserve.
     ///
     /// The outbox writes the session's header fields later. Some messages need further header fields, such as
     /// OnBehalfOfCompID(115), or ApplVerID(1128) for a version that is not the session's. Write these first, before
@@ -320,9 +321,9 @@ impl Outbox {
         Body::new(self, entry, limit.saturating_sub(TRAILER), failed)
     }
 
-    /// Writes a stored message of a session again, as the answer to a ResendRequest. The message gets PossDupFlag(43)
-    /// = Y and a new SendingTime(52). Its old SendingTime becomes OrigSendingTime(122), unless it already has that
-    /// field. Everything else stays as it was, byte by byte. The message keeps its MsgSeqNum, and is sealed in its
+    /// Writes a stored message of a session again, as the answer to a ResendRequest. The message gets PossDupFlag(43) =
+    /// Y and a new SendingTime(52). The message's old SendingTime becomes OrigSendingTime(122), unless it already has
+    /// that field. Everything else stays as it was, byte by byte. The message keeps its MsgSeqNum, and is sealed in its
     /// turn like any other message.
     ///
     /// # Errors

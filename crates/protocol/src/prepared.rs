@@ -1,4 +1,4 @@
-//! Prepared messages. Their body is written once, and after that only some values change.
+//! Prepared messages. The body of a prepared message is written once; after that only some values change.
 //!
 //! ```text
 //! let mut order = Prepared::new(b"D", 256);
@@ -207,8 +207,8 @@ fn check(tag: Tag, value: &[u8]) -> Result<(), BodyError> {
 }
 
 impl Outbox {
-    /// Writes a prepared message with its present values. This copies the body once, so later changes of `message` do
-    /// not affect what was written. The message is sealed in its turn like any other message.
+    /// Writes a prepared message with its present values. Writing copies the body once, so later changes of `message`
+    /// do not affect the written message. The message is sealed in its turn like any other message.
     ///
     /// # Errors
     ///

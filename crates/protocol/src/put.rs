@@ -107,7 +107,7 @@ fn word_has_soh(word: u64) -> bool {
     differs.wrapping_sub(ONES) & !differs & HIGHS != 0
 }
 
-/// The first and the last `N` bytes of a text. They overlap if the text has fewer than two times `N` bytes.
+/// The first and the last `N` bytes of a text. The two parts overlap if the text has fewer than two times `N` bytes.
 #[inline]
 fn ends<const N: usize>(text: &[u8]) -> Option<[&[u8; N]; 2]> {
     Some([text.first_chunk()?, text.last_chunk()?])
@@ -128,7 +128,7 @@ fn copy_ends<const N: usize>(out: &mut [u8], text: &[u8]) {
 pub(crate) struct TagText {
     /// The bytes of the text. The first byte is the lowest one.
     word: u64,
-    /// The number of digits. It is 0 for a tag of more than four digits, which is written in another way.
+    /// The number of digits. The number is 0 for a tag of more than four digits, which is written in another way.
     len: u32,
     tag: Tag,
 }

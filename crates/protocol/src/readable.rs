@@ -7,7 +7,7 @@ use core::fmt;
 use crate::decode::DATA_PAIRS;
 use crate::{Message, SECRETS, Tag};
 
-/// Whether the value of a field must never be shown. These fields are Password, NewPassword, RawData,
+/// Whether the value of a field must never be shown. The secret fields are Password, NewPassword, RawData,
 /// EncryptedPassword and EncryptedNewPassword.
 #[must_use]
 pub fn is_secret(tag: Tag) -> bool {

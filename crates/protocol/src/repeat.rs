@@ -37,8 +37,8 @@ const POSS_DUP: &[u8] = b"43=Y\x01";
 const ORIG_SENDING_TIME: &[u8] = b"122=";
 const TRAILER: usize = 7;
 
-/// Writes a stored message into `into` as it is resent. The message gets PossDupFlag(43) = Y and this
-/// SendingTime(52). Its old SendingTime becomes OrigSendingTime(122), unless it already has that field.
+/// Writes a stored message into `into` as it is resent. The message gets PossDupFlag(43) = Y and this SendingTime(52).
+/// The message's old SendingTime becomes OrigSendingTime(122), unless it already has that field.
 /// [`Outbox::repeat`](crate::Outbox::repeat) writes the same bytes.
 ///
 /// # Errors

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! The engine calls one method. Directly after the call, the engine passes every new entry of the outbox to
-//! [`Session::seal`]. It then writes one journal record of the call with all these entries, and does what the
-//! [`Verdict`] says. The session never sees a clock, a socket or the journal. Four values outlive a connection: the
-//! two sequence numbers, the count of resets, and whether the peer still has to confirm the last reset. They are
+//! [`Session::seal`]. The engine then writes one journal record of the call with all these entries, and does what the
+//! [`Verdict`] says. The session never sees a clock, a socket or the journal. Four values outlive a connection: the two
+//! sequence numbers, the count of resets, and whether the peer still has to confirm the last reset. The four values are
 //! [`Session::next_in_to_keep`], [`Session::next_out`] and [`Session::epoch`].
 
 mod admin;
@@ -76,7 +76,7 @@ impl Write for Fnv {
     }
 }
 
-/// Whether messages of this type belong to the session layer. Such messages are never resent.
+/// Whether messages of this type belong to the session layer. Session layer messages are never resent.
 #[must_use]
 pub fn is_admin(msg_type: &[u8]) -> bool {
     matches!(msg_type, [b'0'..=b'5' | b'A'])
@@ -108,7 +108,7 @@ pub struct Session {
     scratch: Scratch,
     /// Whether the session has SubIDs or LocationIDs.
     has_other_ids: bool,
-    /// Reads SendingTime(52). It remembers the last minute that was read.
+    /// Reads SendingTime(52). This cache remembers the last minute that was read.
     times: LastMinute,
     phase: Phase,
     next_in: u64,
@@ -117,9 +117,9 @@ pub struct Session {
     held: Held,
     /// Whether the next message to receive comes from `held`.
     was_held: bool,
-    /// A value that the engine stored with the message that came from `held`. It is returned with this message.
+    /// A value that the engine stored with the message that came from `held`. The value is returned with this message.
     held_mark: u64,
-    /// What happened to the last message that was received.
+    /// The outcome of the last message that was received.
     fate: Fate,
     resend: Resend,
     /// Whether Logons are refused because the session is outside its schedule.
@@ -372,7 +372,7 @@ impl Session {
         due.unwrap_or(Mono::NEVER)
     }
 
-    /// Handles the end of the connection. This may reset the sequence numbers to 1, see [`ResetOn`]; the caller must
+    /// Handles the end of the connection. The end may reset the sequence numbers to 1, see [`ResetOn`]; the caller must
     /// record such a reset in the journal.
     pub fn disconnected(&mut self, _now: Now) {
         self.held.clear();
@@ -441,7 +441,7 @@ impl Session {
         false
     }
 
-    /// What happened to the message of the last [`Session::receive`], for the log.
+    /// The outcome of the message of the last [`Session::receive`], for the log.
     #[must_use]
     pub fn fate(&self) -> Fate {
         self.fate
@@ -458,7 +458,7 @@ impl Session {
         self.held_mark
     }
 
-    /// The HeartBtInt(108) in the peer's last Logon, if it differs from ours. It is returned only once.
+    /// The HeartBtInt(108) in the peer's last Logon, if it differs from ours. The value is returned only once.
     pub fn take_other_heart_bt_int(&mut self) -> Option<OtherHeartBtInt> {
         self.other_heart_bt_int.take()
     }
@@ -496,8 +496,8 @@ impl Session {
         }
     }
 
-    /// The value that the journal must store as `next_in`. It is the expected MsgSeqNum, or during a reset that must
-    /// survive the end of the process, [`RESET_OPEN`] or [`RESET_DUE`]. [`Session::restore`] then resets to 1.
+    /// The value that the journal must store as `next_in`. The value is the expected MsgSeqNum, or during a reset that
+    /// must survive the end of the process, [`RESET_OPEN`] or [`RESET_DUE`]. [`Session::restore`] then resets to 1.
     #[must_use]
     pub fn next_in_to_keep(&self) -> u64 {
         // If the reset at the end of a session was interrupted, an initiator asks for a reset, because the peer may

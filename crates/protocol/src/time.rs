@@ -20,7 +20,7 @@ pub struct Mono(pub u64);
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Nanos(pub u64);
 
-/// The present time of the two clocks. They are read once in each turn.
+/// The present time of the two clocks. The clocks are read once in each turn.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Now {
     /// The UTC time. SendingTime and journal records have this time.
@@ -185,7 +185,7 @@ pub fn check_tz_timestamp(text: &[u8]) -> Result<(), TimeError> {
     check_tz_clock(text, 9)
 }
 
-/// Writes timestamps. It keeps the text of the last second, because most times differ only in the fraction.
+/// Writes timestamps. The writer keeps the text of the last second, because most times differ only in the fraction.
 #[derive(Clone, Debug)]
 pub struct TimestampWriter {
     second: i64,
@@ -414,7 +414,8 @@ fn split_clock(text: &[u8], at: usize) -> Result<(i64, i64), TimeError> {
     Ok((seconds, i64::from(nanos)))
 }
 
-/// Nanoseconds of the fraction at the end of the text. Its point is at `at`. Without a fraction the result is 0.
+/// Nanoseconds of the fraction at the end of the text. The decimal point of the fraction is at `at`. Without a fraction
+/// the result is 0.
 #[inline]
 fn fraction(text: &[u8], at: usize) -> Result<u32, TimeError> {
     let nanos = match text.len() - at {
@@ -518,7 +519,7 @@ fn days_since_1970(year: i64, month: u32, day: u32) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Year, month and day from the number of days since 1970. This is the inverse of [`days_since_1970`].
+/// Year, month and day from the number of days since 1970. This function is the inverse of [`days_since_1970`].
 fn civil(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

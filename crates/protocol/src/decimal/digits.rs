@@ -40,8 +40,8 @@ pub(crate) fn is_short_decimal(bytes: &[u8], start: usize, end: usize) -> bool {
     single && !alone && are_figures(figures & !((points >> 7) * 0xff))
 }
 
-/// One to eight bytes that end at `end`, without the bits of `0`. They are the highest bytes of the word's text; the
-/// others are 0.
+/// One to eight bytes that end at `end`, without the bits of `0`. The digits are the highest bytes of the word; the
+/// other bytes are 0.
 #[inline(always)]
 fn short_figures(bytes: &[u8], start: usize, end: usize) -> Option<u64> {
     let len = end.wrapping_sub(start);

@@ -26,7 +26,7 @@ pub struct ConditionalRequirement {
 /// A test that a field must pass, so that a requirement applies.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Term {
-    /// The field that is tested. It is in the same message or entry, or in the header.
+    /// The field that is tested. The tested field is in the same message or entry, or in the header.
     pub tag: Tag,
     /// The test.
     pub test: Test,

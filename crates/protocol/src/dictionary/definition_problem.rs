@@ -1,4 +1,4 @@
-//! Errors in definitions. They do not depend on the source of the definitions.
+//! Errors in definitions. These limits do not depend on the source of the definitions.
 
 use alloc::string::String;
 

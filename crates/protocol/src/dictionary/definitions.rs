@@ -119,7 +119,7 @@ impl Dictionary {
             .ok()
     }
 
-    /// What validation reads first about a tag.
+    /// The facts that validation reads first about a tag.
     pub(super) fn near(&self, tag: Tag) -> Near {
         self.near.get(tag as usize).copied().unwrap_or(Near::NONE)
     }
@@ -129,8 +129,8 @@ impl Dictionary {
         self.messages.iter().find(|message| message.name == name)
     }
 
-    /// The group that the NumInGroup field `count` begins in messages of this type. Their header and trailer are
-    /// searched too.
+    /// The group that the NumInGroup field `count` begins in messages of this type. The header and trailer of the
+    /// message are searched too.
     pub fn group(&self, msg_type: &[u8], count: Tag) -> Option<&GroupDef> {
         let message = self.message(msg_type)?;
         message
@@ -232,7 +232,7 @@ impl FieldDef {
 pub struct ValueDef {
     /// The value as it is in a message.
     pub value: String,
-    /// The meaning of the value. This is the dictionary's name for it, such as `SELL_SHORT`.
+    /// The meaning of the value. The meaning is the dictionary's name for the value, such as `SELL_SHORT`.
     pub name: String,
 }
 
@@ -337,7 +337,7 @@ impl MessageDef {
 pub struct GroupDef {
     pub(super) count: Tag,
     pub(super) members: Vec<Member>,
-    /// Tag and position of each member. This is a hash table with open addressing; free places have tag 0.
+    /// Tag and position of each member. The members are in a hash table with open addressing; free places have tag 0.
     pub(super) positions: Vec<(Tag, u16)>,
     /// Positions of the required members.
     pub(super) required: Vec<u64>,
@@ -401,7 +401,8 @@ impl GroupDef {
         &self.members
     }
 
-    /// The position of a field in an entry; `None` when the field is not a member. Such a field ends the group.
+    /// The position of a field in an entry; `None` when the field is not a member. A field that is not a member ends
+    /// the group.
     #[inline]
     pub fn position(&self, tag: Tag) -> Option<usize> {
         let (known, position) = self.positions[place(&self.positions, tag)];

@@ -165,8 +165,8 @@ impl ValidationFault {
     }
 }
 
-/// Working memory for validation, which records the fields that were found. Make one for each thread and keep it. It
-/// grows to the size that the largest dictionary needs, and then allocates no more memory.
+/// Working memory for validation, which records the fields that were found. Make one for each thread and keep it. The
+/// validator grows to the size that the largest dictionary needs, and then allocates no more memory.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     /// Slots of the fields that may still follow outside groups.
@@ -193,10 +193,10 @@ impl Scratch {
 
 /// Checks a message against the dictionary.
 ///
-/// The check makes one pass in the order of the message, and reports one fault. A fault that the decoder has found,
-/// or an unknown message type, is reported before all others. Then the first field with a fault is reported. Missing
-/// fields come last. The cost is proportional to the number of bytes in the message, whatever its NumInGroup fields
-/// say. No memory is allocated.
+/// The check makes one pass in the order of the message, and reports one fault. A fault that the decoder has found, or
+/// an unknown message type, is reported before all others. If there is no such fault, the first field with a fault is
+/// reported. Missing fields come last. The cost is proportional to the number of bytes in the message, whatever its
+/// NumInGroup fields say. No memory is allocated.
 ///
 /// For a FIXT session, pass the application dictionary combined with the transport dictionary by
 /// [`over`](Dictionary::over).

@@ -15,15 +15,15 @@ use crate::put::digits;
 use crate::repeat::{field_at, in_header};
 use crate::{SOH, Tag, tag, value};
 
-/// The highest tag that a message may have. It has nine digits.
+/// The highest tag that a message may have. The highest tag has nine digits.
 const MAX_TAG: Tag = 999_999_999;
 /// Maximum number of refused fields of one message that are kept for the operator.
 const MAX_REFUSALS: usize = 16;
 
 /// An admin message (MsgType 0 to 5 or A) that is about to be sent: its header as it will be written, and its fields.
-/// The application may add and change fields, except those that belong to the session. These are the fields of header
-/// and trailer, fields that move or reset sequence numbers, fields that refer to other messages, and in a Logon the
-/// fields that the session uses. If a field is refused, the other fields are not affected.
+/// The application may add and change fields, except those that belong to the session. Fields of the session are the
+/// fields of header and trailer, fields that move or reset sequence numbers, fields that refer to other messages, and
+/// in a Logon the fields that the session uses. If a field is refused, the other fields are not affected.
 pub struct AdminOut<'a> {
     header: &'a HeaderTemplate,
     msg_type: &'a [u8],
@@ -416,7 +416,7 @@ impl fmt::Display for AdminOutError {
 impl core::error::Error for AdminOutError {}
 
 /// Whether the session itself writes this field of its messages of this type, or its behaviour depends on the field.
-/// Such a field of an admin message cannot be changed.
+/// The application cannot change such a field of an admin message.
 #[must_use]
 pub fn is_session_field(msg_type: &[u8], tag: Tag) -> bool {
     let trailer = matches!(tag, 10 | 89 | 93);

@@ -299,7 +299,7 @@ pub enum BodyError {
     /// The value of this field is empty or contains SOH, or it is a MsgType of more than
     /// [`MAX_MSG_TYPE`](super::MAX_MSG_TYPE) bytes.
     Value(Tag),
-    /// A frame was written for a FIX session. Such a session sends messages, not frames.
+    /// A frame was written for a FIX session. A FIX session sends messages, not frames.
     NotALink,
 }
 

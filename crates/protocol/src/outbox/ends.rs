@@ -1,5 +1,5 @@
-//! What an application requests in addition to messages: to end connections, to log sessions out, and to mask parts
-//! of frames.
+//! The application's requests in addition to messages: to end connections, to log sessions out, and to mask parts of
+//! frames.
 
 use alloc::string::String;
 use alloc::vec::Vec;

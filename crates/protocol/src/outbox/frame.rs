@@ -1,4 +1,4 @@
-//! Outbound frames of links. They are written as they are, without a header.
+//! Outbound frames of links. Link frames are written as they are, without a header.
 
 use core::ops::Range;
 
@@ -49,7 +49,7 @@ impl Outbox {
         }
     }
 
-    /// Masks bytes of the frame that is being handled, in the journal and in the receive buffer. It works like
+    /// Masks bytes of the frame that is being handled, in the journal and in the receive buffer. This call works like
     /// [`Outbox::mask_outbound`]. Outside [`Application::on_frame`](crate::Application::on_frame) it does nothing.
     pub fn mask_inbound(&mut self, secret: Range<usize>) {
         if self.ends.in_frame {

@@ -4,7 +4,7 @@ use super::{Content, Outbox, State};
 use crate::SessionId;
 
 impl Outbox {
-    /// Makes [`Outbox::gather`] possible. This doubles the memory of the outbox.
+    /// Makes [`Outbox::gather`] possible. Gathering doubles the memory of the outbox.
     #[must_use]
     pub fn with_gather(mut self) -> Self {
         self.gathered = alloc::vec![0; self.buffer.len()];

@@ -12,9 +12,9 @@ impl Outbox {
     /// these messages are committed, at the end of its turn. The application still receives messages that arrive
     /// before the peer's Logout. If several texts are given for a session, the first one counts.
     ///
-    /// The effect is that of the engine's `Handle::log_out`. An acceptor accepts the next Logon; an initiator does
-    /// not log on again by itself. If the session is not logged on, only its connection, or its attempt to connect,
-    /// ends. The journal has no record of the request, only the Logout. So a request that is lost in a crash is not
+    /// The effect is that of the engine's `Handle::log_out`. An acceptor accepts the next Logon; an initiator does not
+    /// log on again by itself. If the session is not logged on, only its connection, or its attempt to connect, ends.
+    /// The journal has no record of the request, only the Logout. A request that is lost in a crash is therefore not
     /// repeated after the restart.
     pub fn log_out(&mut self, session: SessionId, text: &str) {
         let logouts = &mut self.ends.logouts;
@@ -35,8 +35,8 @@ impl Outbox {
         self.ends.logouts.truncate(count);
     }
 
-    /// The sessions that are to be logged out, in the order of the requests, each with the Text(58) of its Logout.
-    /// They are returned only once.
+    /// The sessions that are to be logged out, in the order of the requests, each with the Text(58) of its Logout. Each
+    /// Logout is returned only once.
     pub fn take_logouts(&mut self) -> Vec<(SessionId, String)> {
         core::mem::take(&mut self.ends.logouts)
     }

@@ -8,8 +8,8 @@ impl Outbox {
     /// Rewrites messages from entry `from` on that have not been sealed. `change` gets each message and its body, and
     /// writes the new body into the empty `room`. If it writes nothing, the message stays unchanged.
     ///
-    /// Returns the number of new bodies for which the outbox had no room without its reserve. These messages stay
-    /// unchanged too.
+    /// Returns the number of new bodies for which the outbox had no room without its reserve. Messages whose new bodies
+    /// have no room stay unchanged too.
     pub fn rewrite(
         &mut self,
         from: usize,

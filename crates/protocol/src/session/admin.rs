@@ -6,7 +6,7 @@ use super::sequence::ResendRequest;
 use crate::outbox::{Body, MsgSeqNumSource, Outbox};
 use crate::tag;
 
-/// TestReqID(112) of all our TestRequests. It is always the same, because a Heartbeat need not be matched to a
+/// TestReqID(112) of all our TestRequests. TestReqID is always the same, because a Heartbeat need not be matched to a
 /// certain TestRequest.
 pub const TEST_REQ_ID: &[u8] = b"TEST";
 
@@ -56,7 +56,7 @@ impl Session {
         }
     }
 
-    /// Writes a Logout. Its text ends before the first SOH.
+    /// Writes a Logout. The text of the Logout ends before the first SOH.
     pub(super) fn write_logout(&self, text: &str, outbox: &mut Outbox) {
         let text = text.split('\x01').next().unwrap_or_default();
         let mut body = self.admin(b"5", outbox);

@@ -64,7 +64,7 @@ fn dictionary_of<'c, 'a>(
     }
 }
 
-/// Checks the fields that the session itself needs. This is done with or without a dictionary.
+/// Checks the fields that the session itself needs. The session makes these checks with or without a dictionary.
 pub(super) fn check_own_needs<'a>(
     message: &Message<'a>,
     marks: &Marks<'_>,

@@ -1,4 +1,4 @@
-//! Configuration of a session. It is set once, before the first connection.
+//! Configuration of a session. The configuration is set once, before the first connection.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use crate::dictionary::{Dictionary, Version};
 use crate::time::Precision;
 use crate::{Nanos, Secret, Tag};
 
-/// Who opens the connection and sends the first Logon.
+/// The side that opens the connection and sends the first Logon.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Role {
     /// We connect and send the first Logon.
@@ -181,7 +181,7 @@ impl ResetOn {
     }
 }
 
-/// What the session does after it has rejected a message of the peer.
+/// The session's action after it has rejected a message of the peer.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum OnReject {
     /// The session continues.
@@ -201,7 +201,7 @@ pub enum OnReject {
 pub struct Config {
     /// BeginString(8) of every message in both directions.
     pub begin_string: BeginString,
-    /// Who opens the connection.
+    /// The side that opens the connection.
     pub role: Role,
     /// Our side: SenderCompID of outbound messages.
     pub own: Party,
@@ -216,11 +216,11 @@ pub struct Config {
     /// with the transport dictionary ([`Dictionary::over`]). With `None`, only the fields that the session itself
     /// needs are checked.
     pub dictionary: Option<Arc<Dictionary>>,
-    /// Dictionaries for application messages of other versions, each combined with the transport dictionary. Such a
-    /// dictionary is used for messages with its ApplVerID(1128), and for a peer whose Logon has its
+    /// Dictionaries for application messages of other versions, each combined with the transport dictionary. Each of
+    /// these dictionaries is used for messages with its ApplVerID(1128), and for a peer whose Logon has its
     /// DefaultApplVerID(1137). If there is any such dictionary, messages of all other versions are rejected.
     pub appl_dictionaries: Vec<(ApplVerId, Arc<Dictionary>)>,
-    /// Which rules of the dictionary are applied.
+    /// The rules of the dictionary that are applied.
     pub rules: ValidationRules,
     /// Whether messages that fail validation are rejected. With `false` such a message is delivered anyway, unless
     /// its fields cannot be separated or the session itself needs the wrong field.
@@ -250,8 +250,8 @@ pub struct Config {
     pub own_heart_bt_int: bool,
     /// Whether a silent peer gets a TestRequest and is then disconnected.
     pub check_heartbeats: bool,
-    /// Whether a first message with which the session cannot log on is answered with a Logout with the reason.
-    /// Otherwise the connection is closed without a message. An acceptor answers a Logon with the right CompIDs and
+    /// Whether a first message with which the session cannot log on is answered with a Logout with the reason. If
+    /// false, the connection is closed without a message. An acceptor answers a Logon with the right CompIDs and
     /// password whose SendingTime(52) or DefaultApplVerID(1137) is wrong. An initiator answers every wrong answer to
     /// its Logon: a message that is not a Logon, or one with another CompID, BeginString or MsgSeqNum.
     pub logout_for_bad_logon: bool,
@@ -261,8 +261,8 @@ pub struct Config {
     pub logout_before_give_up: bool,
     /// Maximum number of messages that one ResendRequest asks for. With `None` it asks for all that are missing.
     pub resend_chunk: Option<u64>,
-    /// Whether EndSeqNo(16) of our ResendRequests is the last missing MsgSeqNum. Otherwise it means "this message and
-    /// all after it".
+    /// Whether EndSeqNo(16) of our ResendRequests is the last missing MsgSeqNum. If false, EndSeqNo means "this message
+    /// and all after it".
     pub closed_resend: bool,
     /// Whether every message above a gap causes another ResendRequest.
     pub redundant_resend_requests: bool,
@@ -279,7 +279,7 @@ pub struct Config {
     /// Otherwise they are removed.
     pub keep_own_poss_dup: bool,
     /// Whether a garbled message is rejected, and its MsgSeqNum counted, if the message has our CompIDs and the
-    /// expected MsgSeqNum. Otherwise it is ignored.
+    /// expected MsgSeqNum. If false, a garbled message is ignored.
     pub reject_garbled: bool,
     /// What the session does after it has rejected a message of the peer.
     pub on_reject: OnReject,

@@ -1,4 +1,4 @@
-//! Garbled messages. They are ignored, or rejected if their MsgSeqNum can be read.
+//! Garbled messages. Garbled messages are ignored, or rejected if their MsgSeqNum can be read.
 
 use super::phase::Phase;
 use super::sequence;
@@ -11,8 +11,8 @@ use crate::{Now, SOH, tag};
 const FIELDS: usize = 16;
 
 impl Session {
-    /// Handles bytes that are not a message and were skipped. They are not counted. A connection that begins with
-    /// such bytes is closed.
+    /// Handles bytes that are not a message and were skipped. Skipped bytes are not counted. A connection that begins
+    /// with such bytes is closed.
     ///
     /// With [`Config::reject_garbled`](super::Config::reject_garbled) the session rejects and counts a garbled
     /// message that is the expected message of this peer, except that its BodyLength or CheckSum is wrong. If the

@@ -1,11 +1,11 @@
-//! A store for messages that arrive above an open gap. Its size is limited.
+//! A store for messages that arrive above an open gap. The size of the store is limited.
 
 use alloc::vec::Vec;
 
 /// Messages that are kept, by MsgSeqNum, until all messages before them have arrived.
 ///
-/// Memory is allocated at the first gap and then kept. Messages for which there is no room are dropped. They are
-/// missing when the gap closes, and are then requested again.
+/// Memory is allocated at the first gap and then kept. Messages for which there is no room are dropped. Dropped
+/// messages are missing when the gap closes, and are then requested again.
 #[derive(Debug)]
 pub struct Held {
     bytes: Vec<u8>,
@@ -24,7 +24,7 @@ struct Entry {
     mark: u64,
 }
 
-/// What happened to a message that was to be kept.
+/// The outcome for a message that was to be kept.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kept {
     /// The message is kept.

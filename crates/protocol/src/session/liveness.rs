@@ -1,8 +1,9 @@
-//! Heartbeats and TestRequests. They find out whether the peer is alive, and show the peer that we are.
+//! Heartbeats and TestRequests. Heartbeats and TestRequests find out whether the peer is alive, and show the peer that
+//! we are.
 
 use crate::{Mono, Nanos};
 
-/// What we know about the peer. This has a meaning only while logged on.
+/// Our knowledge about the peer. This state has a meaning only while logged on.
 ///
 /// ```text
 ///               silent for `probe`                      silent for `give_up`
@@ -74,7 +75,7 @@ impl Patience {
     }
 }
 
-/// What has to be done now.
+/// The action that is due now.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Due {
     /// Nothing before `until`.

@@ -196,7 +196,7 @@ impl Session {
         Verdict::LoggedOn
     }
 
-    /// The heartbeat interval for both sides. It is the initiator's, unless we always use our own.
+    /// The heartbeat interval for both sides. The interval is the initiator's, unless we always use our own.
     pub(super) fn heart_bt_int(&mut self, terms: &Terms) -> u32 {
         let (ours, peers) = (self.config.heart_bt_int_seconds, terms.heart_bt_int_seconds);
         if self.config.role == Role::Acceptor && !self.config.own_heart_bt_int {

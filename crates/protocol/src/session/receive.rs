@@ -2,8 +2,9 @@
 //!
 //! 1. BeginString and MsgSeqNum. If they are wrong, the session ends.
 //! 2. CompIDs, and then SendingTime. If they are wrong, a Reject and a Logout follow.
-//! 3. Messages that are accepted with any MsgSeqNum. These are Logons that reset, Logouts, SequenceReset-Reset, and
-//!    ResendRequests. ResendRequests are among them so that two sides that wait for each other do not wait for ever.
+//! 3. Messages that are accepted with any MsgSeqNum. Such messages are Logons that reset, Logouts, SequenceReset-Reset,
+//!    and ResendRequests. ResendRequests are among them so that two sides that wait for each other do not wait for
+//!    ever.
 //! 4. The MsgSeqNum. A message whose MsgSeqNum is too high is kept. If it is too low, the message is a possible
 //!    duplicate, or the session ends.
 //! 5. A message in sequence: a possible duplicate must have OrigSendingTime(122), and then the dictionary is applied.
@@ -74,7 +75,7 @@ impl Session {
         }
     }
 
-    /// Handles the rejection of a message. It may be the last message of the session.
+    /// Handles the rejection of a message. The rejected message may be the last message of the session.
     #[cold]
     fn receive_rejected(&mut self, now: Now, verdict: Verdict, outbox: &mut Outbox) -> Verdict {
         self.reset_due |= self.config.on_reject == OnReject::Reset;
@@ -376,7 +377,7 @@ impl Session {
         }
     }
 
-    /// Handles a SequenceReset-Reset. Its own MsgSeqNum is neither checked nor counted.
+    /// Handles a SequenceReset-Reset. The own MsgSeqNum of the SequenceReset is neither checked nor counted.
     fn receive_sequence_reset(&mut self, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
         let found = self.find_fault(message);
         match found.and_then(|()| read_new_seq_no(message)) {

@@ -43,7 +43,7 @@ struct Asked {
     since: Mono,
 }
 
-/// What happens to a ResendRequest.
+/// The outcome of a ResendRequest.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Admission {
     /// The ResendRequest will be answered.
@@ -219,8 +219,8 @@ impl Session {
         }
     }
 
-    /// Sends a stored message again. It is the message that [`Session::replay_due`] asks for, as it was first sent;
-    /// `None` when nothing is stored for this MsgSeqNum. Gap fills replace admin messages, MsgSeqNums without a
+    /// Sends a stored message again. The message is the message that [`Session::replay_due`] asks for, as it was first
+    /// sent; `None` when nothing is stored for this MsgSeqNum. Gap fills replace admin messages, MsgSeqNums without a
     /// message, and order messages that are too old. Neighbouring gap fills are merged into one.
     ///
     /// When the outbox has no room, the same MsgSeqNum stays due. Call this again after the outbox was emptied.

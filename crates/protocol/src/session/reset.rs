@@ -55,8 +55,9 @@ impl Session {
         Verdict::Handled
     }
 
-    /// Whether, and why, a message would never be sent if it were written while the session has no connection. Its
-    /// sequence number is lost in a reset at the next Logon, or the message is gap-filled when the peer requests it.
+    /// Whether, and why, a message would never be sent if it were written while the session has no connection. The
+    /// sequence number of such a message is lost in a reset at the next Logon, or the message is gap-filled when the
+    /// peer requests it.
     #[must_use]
     pub fn loses_what_waits(&self) -> Option<Loss> {
         if self.config.reset_on.logon || self.announces_reset() {
@@ -91,9 +92,9 @@ impl Session {
         }
     }
 
-    /// Accepts, as an acceptor, a Logon that shows nothing of our reset. Its MsgSeqNum may be any number. Our answer
-    /// asks for the reset. Public engines in the role of initiator then reset, and log on again with MsgSeqNum 1. A
-    /// peer that does not do so must answer a TestRequest with MsgSeqNum 1.
+    /// Accepts, as an acceptor, a Logon that shows nothing of our reset. The MsgSeqNum of this Logon may be any number.
+    /// Our answer asks for the reset. Public engines in the role of initiator then reset, and log on again with
+    /// MsgSeqNum 1. A peer that does not do so must answer a TestRequest with MsgSeqNum 1.
     pub(super) fn ask_in_answer(&mut self, now: Now, terms: &Terms, outbox: &mut Outbox) {
         let heart_bt_int_seconds = self.heart_bt_int(terms);
         self.write_logon(heart_bt_int_seconds, true, 1, terms.appl_ver_id, outbox);

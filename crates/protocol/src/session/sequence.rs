@@ -3,10 +3,12 @@
 use crate::decimal::digits::four_to_eight;
 use crate::{Mono, Nanos};
 
-/// The largest MsgSeqNum(34) and NewSeqNo(36) that we accept. This leaves enough higher numbers for counting on.
+/// The largest MsgSeqNum(34) and NewSeqNo(36) that we accept. This maximum leaves enough higher numbers for counting
+/// on.
 pub const MAX_SEQ_NUM: u64 = 999_999_999_999_999_999;
 
-/// Reads a sequence number. It consists of digits, may have zeros in front, and is at most [`MAX_SEQ_NUM`].
+/// Reads a sequence number. A sequence number consists of digits, may have zeros in front, and is at most
+/// [`MAX_SEQ_NUM`].
 #[must_use]
 #[inline]
 pub fn parse(text: &[u8]) -> Option<u64> {
@@ -51,7 +53,8 @@ impl SequencePlace {
     }
 }
 
-/// A ResendRequest to write. Both ends are included. An `end` of `None` means "this message and all after it".
+/// A ResendRequest to write. Both ends of the range are included. An `end` of `None` means "this message and all after
+/// it".
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ResendRequest {
     /// BeginSeqNo(7).
@@ -75,7 +78,7 @@ pub struct Manner {
     pub attempts: u32,
 }
 
-/// What to do after a MsgSeqNum above the expected one.
+/// The action after a MsgSeqNum above the expected one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Next {
     /// Nothing: the missing messages were requested, or will be.
@@ -86,7 +89,7 @@ pub enum Next {
     GiveUp,
 }
 
-/// The gap in the messages of the peer. It has a meaning only while logged on.
+/// The gap in the messages of the peer. A gap has a meaning only while logged on.
 ///
 /// ```text
 ///             a MsgSeqNum too high               the last missing one arrives
@@ -127,11 +130,12 @@ pub struct Gap {
 enum Asked {
     /// NextExpectedMsgSeqNum(789) in our Logon announces the gap, and the peer resends the messages by itself.
     ByLogon,
-    /// Our ResendRequest is written. Its MsgSeqNum is known after it was sealed.
+    /// Our ResendRequest is written. The MsgSeqNum of the ResendRequest is known after the ResendRequest was sealed.
     Written { upto: u64, number: Option<u64> },
     /// The peer has rejected our ResendRequest.
     Refused,
-    /// A ResendRequest of the peer showed the gap. It is answered before we request the missing messages.
+    /// A ResendRequest of the peer showed the gap. The peer's ResendRequest is answered before we request the missing
+    /// messages.
     Owed,
     /// The gap is filled, and the messages kept above it are being processed. The dropped messages after them are not
     /// requested yet.
@@ -202,8 +206,8 @@ impl Inbound {
         }
     }
 
-    /// Records that there was no room for a message above the gap. It is requested after the gap is filled and the
-    /// kept messages are processed.
+    /// Records that there was no room for a message above the gap. The dropped message is requested after the gap is
+    /// filled and the kept messages are processed.
     #[must_use]
     pub fn dropped(self, number: u64) -> Self {
         match self {

@@ -18,7 +18,7 @@ pub enum Verdict {
     RejectSent,
     /// Give the message to the application.
     Deliver,
-    /// Show the message to the application as a possible duplicate. It is marked as one (PossDupFlag), and its
+    /// Show the message to the application as a possible duplicate. The message is marked as one (PossDupFlag), and its
     /// MsgSeqNum was counted before. This only happens with
     /// [`Config::deliver_poss_dups`](super::Config::deliver_poss_dups).
     Duplicate,
@@ -37,7 +37,7 @@ pub enum Verdict {
     Disconnect(DisconnectReason),
 }
 
-/// What happened to a message that arrived, for the log. Effects of the message are not part of it.
+/// The outcome of a message that arrived, for the log. Effects of the message are not part of it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Fate {
     /// The session has acted on the message.

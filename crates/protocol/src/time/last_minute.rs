@@ -8,7 +8,7 @@ use super::{TimeError, Timestamp, digits, fraction, split_timestamp};
 /// and fraction are examined. The result for a text never depends on the texts that were read before.
 #[derive(Clone, Debug)]
 pub struct LastMinute {
-    /// The date `YYYYMMDD` as a number. It is 0, which no text has, until a time was read.
+    /// The date `YYYYMMDD` as a number. The date is 0, which no text has, until a time was read.
     date: u64,
     /// The text `-HH:MM:` as a number.
     minute: u64,

@@ -36,8 +36,8 @@ impl MessagePart {
 pub(in crate::dictionary) struct Check {
     /// The listed values of one character, one bit for each.
     letters: [u64; 2],
-    /// The listed values of two to eight bytes as numbers. This is a hash table with open addressing; free places are
-    /// 0.
+    /// The listed values of two to eight bytes as numbers. The values are in a hash table with open addressing; free
+    /// places are 0.
     words: Box<[u64]>,
     look: Look,
     pub kind: DataType,
@@ -46,8 +46,8 @@ pub(in crate::dictionary) struct Check {
     pub of_transport: bool,
 }
 
-/// What validation reads first about a low tag, in one word: the slot, above it the part of the message, and in the
-/// highest byte how values are checked.
+/// The facts that validation reads first about a low tag, in one word: the slot, above it the part of the message, and
+/// in the highest byte how values are checked.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::dictionary) struct Near(u32);
 

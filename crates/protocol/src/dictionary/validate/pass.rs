@@ -111,10 +111,10 @@ impl Pass<'_> {
         })
     }
 
-    /// What the quick check must know of the fields of a valid message with groups, one by one; `None` for a field that
-    /// the quick check does not accept, or a group with more than nine entries.
+    /// The facts that the quick check needs about the fields of a valid message with groups, one by one; `None` for a
+    /// field that the quick check does not accept, or a group with more than nine entries.
     ///
-    /// Which fields may follow each other depends on the counts of groups, so the quick check must compare these.
+    /// The allowed order of fields depends on the counts of groups, so the quick check must compare these.
     pub fn known_with_groups(&self, times: &mut LastMinute) -> impl Iterator<Item = Option<Near>> {
         let mut group: Option<&GroupDef> = None;
         self.fields.iter().map(move |field| {

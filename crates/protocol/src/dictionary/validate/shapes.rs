@@ -21,7 +21,7 @@ pub(super) struct Known {
     pub near: Near,
 }
 
-/// What was remembered about the fields of one message.
+/// The remembered facts about the fields of one message.
 #[derive(Clone, Debug)]
 struct Shape {
     key: Key,
