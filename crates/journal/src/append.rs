@@ -13,8 +13,8 @@ use fixwire_protocol::time::Timestamp;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
-/// Number of bytes that are made writable at once. This takes about five microseconds if the pages are in memory, as
-/// in a new segment.
+/// Number of bytes that are made writable at once. Making pages writable takes about five microseconds if the pages are
+/// in memory, as in a new segment.
 const PREFAULT: usize = 64 << 10;
 /// Number of effects of a record that are kept between measuring and writing. Few records have more; finding an effect
 /// again costs more than keeping it.
@@ -462,7 +462,7 @@ impl<D: Disk> Journal<D> {
         before(to) - before(from)
     }
 
-    /// Number of records written since the journal began. This is also the index of the next record.
+    /// Number of records written since the journal began. The number of records is also the index of the next record.
     #[must_use]
     pub fn records_written(&self) -> u64 {
         self.record

@@ -1,4 +1,4 @@
-//! What a folder contains before it is opened: a journal, or the file store of another engine.
+//! The content of a folder before it is opened: a journal, or the file store of another engine.
 
 use std::fs;
 use std::iter;
@@ -58,8 +58,8 @@ pub fn contents(folder: &Path) -> FolderContents {
         .map_or(FolderContents::Nothing, FolderContents::OtherStore)
 }
 
-/// Refuses to begin a journal in a folder that has the file store of another engine. Otherwise the sessions of that
-/// store would begin again at MsgSeqNum 1.
+/// Refuses to begin a journal in a folder that has the file store of another engine. In a new journal the sessions of
+/// that store would begin again at MsgSeqNum 1.
 ///
 /// # Errors
 ///

@@ -142,7 +142,7 @@ impl Directory {
         sync_names(&self.path)
     }
 
-    /// Makes the pending segments part of the journal. They must be on disk.
+    /// Makes the pending segments part of the journal. These segments must be on disk.
     pub fn end_pending(&self) -> Result<(), JournalError> {
         if let Some(first) = pending(&self.path)? {
             let path = pending_path(&self.path, first);
@@ -309,8 +309,8 @@ pub(super) fn has_journal(path: &Path) -> Result<bool, JournalError> {
     Ok(path.join(NEWEST).exists() || has_segments(path)? || pending(path)?.is_some())
 }
 
-/// Removes the segments that never became part of the journal, the last one first. Then removes the file that marks
-/// them.
+/// Removes the segments that never became part of the journal, the last one first. After the last removal it removes
+/// the file that marks these segments.
 fn undo_pending(path: &Path) -> Result<(), JournalError> {
     let Some(first) = pending(path)? else {
         return Ok(());

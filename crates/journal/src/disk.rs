@@ -127,10 +127,10 @@ pub trait Disk: Send {
     /// Sets the function that the disk calls when there is news.
     fn wake_with(&mut self, _wake_up: DiskWakeUp) {}
 
-    /// Makes the journal begin at the segment `first`, which begins with a checkpoint and is passed as an open
-    /// segment. Syncs that segment, then writes the [`Base`]. Then removes segments that were closed before
-    /// `remove_before`; compresses the other segments before `first` if this is configured. The work may continue in
-    /// the background.
+    /// Makes the journal begin at the segment `first`, which begins with a checkpoint and is passed as an open segment.
+    /// Syncs that segment, then writes the [`Base`]. After writing the [`Base`], removes segments that were closed
+    /// before `remove_before`; compresses the other segments before `first` if this is configured. The work may
+    /// continue in the background.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ pub trait Disk: Send {
         None
     }
 
-    /// A number that no earlier segment has had as its salt. It is the seed of the checksums, so that bytes of
+    /// A number that no earlier segment has had as its salt. The salt is the seed of the checksums, so that bytes of
     /// another segment never look like a record of this one.
     fn salt(&mut self) -> u64;
 

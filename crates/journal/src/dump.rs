@@ -67,7 +67,7 @@ pub enum Direction {
     Out,
 }
 
-/// Which lines a dump prints; by default all.
+/// The lines that a dump prints; by default all.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DumpFilter {
     /// Only lines of the session with this name.

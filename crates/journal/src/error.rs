@@ -64,7 +64,7 @@ pub enum JournalError {
         /// The system error.
         source: io::Error,
     },
-    /// Another process has this directory open.
+    /// Another process has this journal directory open.
     Locked {
         /// The directory.
         directory: String,
@@ -126,8 +126,8 @@ pub enum JournalError {
     },
     /// No session with this id is registered.
     UnknownSession(JournalId),
-    /// A checkpoint with all sessions takes more than a quarter of a segment. So no segment can be retired before the
-    /// next one.
+    /// A checkpoint with all sessions takes more than a quarter of a segment. Therefore no segment can be retired
+    /// before the next one.
     TooManyNames {
         /// Number of sessions in the journal.
         sessions: u32,

@@ -6,11 +6,11 @@
 //!             2.fwk       3.fwk ..... 4.fwk: the last two are kept
 //! ```
 //!
-//! A checkpoint belongs to a segment: it includes the notes of all earlier segments. A checkpoint is due when a
-//! segment is closed and the notes since the last checkpoint are larger than a quarter of that checkpoint. While
-//! folding is behind by more segments, a checkpoint is due only when these notes are larger than the whole last
-//! checkpoint. A start uses the newest checkpoint and the notes after it; if that checkpoint is damaged, the start
-//! uses the previous one. So the journal keeps the notes after the older of the two checkpoints.
+//! A checkpoint belongs to a segment: it includes the notes of all earlier segments. A checkpoint is due when a segment
+//! is closed and the notes since the last checkpoint are larger than a quarter of that checkpoint. While folding is
+//! behind by more segments, a checkpoint is due only when these notes are larger than the whole last checkpoint. A
+//! start uses the newest checkpoint and the notes after it; if that checkpoint is damaged, the start uses the previous
+//! one. The journal therefore keeps the notes after the older of the two checkpoints.
 
 use super::error::Damage;
 use super::record::EFFECT;

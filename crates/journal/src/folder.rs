@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 /// Number of bytes of a segment that are read at once.
 const CHUNK: usize = 1 << 20;
-/// The thread works in spells of this length in a segment for which it had to wait, and rests after each spell. So a
-/// process on the same core never waits for milliseconds.
+/// The thread works in spells of this length in a segment for which it had to wait, and rests after each spell. A
+/// process on the same core therefore never waits for milliseconds.
 const SPELL: Duration = Duration::from_micros(200);
 const REST: Duration = Duration::from_micros(100);
 /// Rest after each block of a checkpoint, because the engine uses memory and disk at the same time.
@@ -338,8 +338,8 @@ pub fn stored_states(directory: &Path) -> Result<Vec<Result<StoredState, Damage>
 /// A checkpoint from which the state at some note can be computed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StateBefore {
-    /// The id of the session that has the notes. It is needed because not every segment begins with the session's
-    /// name.
+    /// The id of the session that has the notes. The session id is needed because not every segment begins with the
+    /// session's name.
     pub notes: JournalId,
     /// The number of the last note that the state includes.
     pub note: u64,

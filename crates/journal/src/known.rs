@@ -1,4 +1,4 @@
-//! What the journal knows about a session.
+//! The journal's knowledge about a session.
 
 use super::RecordKind;
 use super::index::Index;

@@ -1,8 +1,8 @@
 //! The journal: one record for a cause and all its effects, written before the wire.
 //!
-//! One journal serves all sessions of an engine. It is the message store, the send queue and the audit log. What it
-//! has recorded survives the end of the process at any instruction. [`segment`] and [`record`] draw the files byte by
-//! byte; `docs/reference/journal-format.md` adds the rules.
+//! One journal serves all sessions of an engine. The journal is the message store, the send queue and the audit log.
+//! Everything that the journal has recorded survives the end of the process at any instruction. [`segment`] and
+//! [`record`] draw the files byte by byte; `docs/reference/journal-format.md` adds the rules.
 //!
 //! ```text
 //! let (mut journal, recovered) = Journal::open(disk, Config::default())?;

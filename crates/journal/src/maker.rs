@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Extension of a segment's file until the file is complete. Such a file is not part of the journal.
+/// Extension of a segment's file until the file is complete. A file with this extension is not part of the journal.
 const UNFINISHED: &str = "new";
 
 /// Number of bytes of a new segment that are brought into memory in one step. A step takes about twenty microseconds.
@@ -32,9 +32,9 @@ const ROUND: Duration = Duration::from_secs(1);
 /// Number of rounds until the creation of a segment is tried again after a failure.
 const ROUNDS_UNTIL_AGAIN: u32 = 5;
 
-/// Creates a segment under a temporary name, and renames it when all of it is on disk. So a file with a segment's
-/// name is never unfinished. Then records the segment as the [`newest`]. Rests between the small steps of the longest
-/// part. If the disk is full, uses a file of the reserve.
+/// Creates a segment under a temporary name, and renames it when all of it is on disk. A file with a segment's name is
+/// therefore never unfinished. After the rename, records the segment as the [`newest`]. Rests between the small steps
+/// of the longest part. If the disk is full, uses a file of the reserve.
 pub(super) fn make(
     directory: &Path,
     job: &Job,

@@ -12,7 +12,7 @@ use super::{Disk, Journal, JournalConfig, JournalError, JournalId, Segment};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
-/// What was found when the journal was opened.
+/// The findings of the opening of the journal.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Recovered {
     /// Number of records read.
@@ -64,9 +64,9 @@ type Wanted<'a, 't> = ((&'a str, u32), &'a mut Take<'t>);
 impl<D: Disk> Journal<D> {
     /// Opens the journal on a disk. Begins a new journal when the disk has no segment.
     ///
-    /// All segments are read, one mapped at a time, and every checksum is verified. An incomplete record at the end
-    /// of the journal is cut off, and is reported in [`Recovered::torn`]. Opening first reads everything, then makes
-    /// changes, then syncs them. So a crash in between does no harm.
+    /// All segments are read, one mapped at a time, and every checksum is verified. An incomplete record at the end of
+    /// the journal is cut off, and is reported in [`Recovered::torn`]. Opening first reads everything, then makes
+    /// changes, then syncs them. A crash in between therefore does no harm.
     ///
     /// # Errors
     ///
@@ -303,7 +303,7 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Zeroes the last segment from its end to `until`, the last bytes first. So a crash in between leaves an
+    /// Zeroes the last segment from its end to `until`, the last bytes first. A crash in between therefore leaves an
     /// incomplete record again.
     fn cut(&mut self, until: usize) {
         const ZEROS: [u8; 4096] = [0; 4096];

@@ -45,8 +45,8 @@ pub enum Resent<'a> {
     },
 }
 
-/// Reads messages to which records refer. It keeps a few messages in memory; for a compressed segment, the whole
-/// segment.
+/// Reads messages to which records refer. The reader keeps a few messages in memory; for a compressed segment, the
+/// whole segment.
 #[derive(Debug)]
 pub struct Originals {
     directory: PathBuf,

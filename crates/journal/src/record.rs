@@ -54,7 +54,7 @@ const BODY_AT: usize = 60;
 /// The kind of a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RecordKind {
-    /// An inbound message. Its effects are the messages that were sent because of it.
+    /// An inbound message. A record's effects are the messages that were sent because of it.
     Message,
     /// Messages that were sent without an inbound cause, for example a Heartbeat or an application's message.
     Sent,
@@ -72,7 +72,8 @@ pub enum RecordKind {
     Dequeued,
     /// A message was received with a MsgSeqNum that was received before.
     Duplicate,
-    /// A message was received while the session was ending, or when there was no room to queue it. It had no effect.
+    /// A message was received while the session was ending, or when there was no room to queue it. The message had no
+    /// effect.
     Ignored,
     /// Stored messages and gap fills were sent for a ResendRequest. The body lists them.
     Resent,
@@ -240,15 +241,15 @@ pub(super) fn crc_of(record: &[u8], at: usize, salt: u64) -> u32 {
     crc32c::crc32c_append(seed(salt, at, record.len()), &record[INDEX_AT..])
 }
 
-/// The seed of a record's CRC. It includes position and segment, so that a record is invalid when it was copied to
-/// another position or is left over from another segment.
+/// The seed of a record's CRC. The seed includes position and segment, so that a record is invalid when it was copied
+/// to another position or is left over from another segment.
 #[inline]
 pub(super) fn seed(salt: u64, at: usize, length: usize) -> u32 {
     let mixed = (salt ^ ((at as u64) << 32 | length as u64)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 32) as u32 ^ mixed as u32
 }
 
-/// What is found at a position where a record may begin.
+/// The content at a position where a record may begin.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Found {
     /// A complete record, including its effects.

@@ -151,9 +151,9 @@ impl Scan {
         })
     }
 
-    /// Accepts the record at `at` if only its length is missing. This happens when a later page, with a later record,
-    /// reached the disk before the page with the length. The checksum confirms the record. The lengths of the next
-    /// records, up to the later one, may be missing too; all of these records are complete.
+    /// Accepts the record at `at` if only its length is missing. The length alone is missing when a later page, with a
+    /// later record, reached the disk before the page with the length. The checksum confirms the record. The lengths of
+    /// the next records, up to the later one, may be missing too; all of these records are complete.
     fn take_unpublished(&mut self, bytes: &[u8], number: u32, at: &mut usize, salt: u64) -> bool {
         let hole = JournalPosition::new(number, *at as u32);
         let Follower::Unsynced { at: next } = self.follower(bytes, hole, salt) else {
@@ -294,7 +294,7 @@ impl Scan {
     }
 }
 
-/// What follows a position without a readable record.
+/// The bytes after a position without a readable record.
 enum Follower {
     /// No record.
     None,

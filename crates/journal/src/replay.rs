@@ -9,8 +9,8 @@ const ROOM: usize = 256;
 /// A range of MsgSeqNums that is being read, a few at a time; see [`Journal::replay`].
 ///
 /// The links between records lead from a message to the previous one, but a replay needs the messages in ascending
-/// order. So the replay walks back from an index entry, and keeps the positions that it passes in `fine`. When the
-/// index entries are far apart, the replay first keeps every n-th position in `coarse`, and later walks back from
+/// order. The replay therefore walks back from an index entry, and keeps the positions that it passes in `fine`. When
+/// the index entries are far apart, the replay first keeps every n-th position in `coarse`, and later walks back from
 /// those. Each message is passed about twice, with a fixed amount of memory.
 #[derive(Debug)]
 pub struct Replay {
@@ -133,7 +133,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// # Errors
     ///
-    /// A segment of the journal cannot be mapped, or another file has its name now. Its messages are neither
+    /// A segment of the journal cannot be mapped, or another file has its name now. The segment's messages are neither
     /// available nor missing then. A later call tries again.
     pub fn next_of(&mut self, replay: &mut Replay) -> Result<Option<Stored<'_>>, JournalError> {
         let (from, to) = (replay.next, replay.to);

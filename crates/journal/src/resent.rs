@@ -27,7 +27,7 @@ use fixwire_protocol::Precision;
 const RUNS: usize = 8;
 /// Number of bytes of a run before its gap fill.
 pub const RUN: usize = 32;
-/// Maximum number of messages in a run. It is far more than an engine resends in one turn.
+/// Maximum number of messages in a run. The maximum is far more than an engine resends in one turn.
 const LONGEST_RUN: u64 = 1 << 16;
 
 /// A part of the body of a record of resent messages.
@@ -200,7 +200,7 @@ impl Arrival {
     }
 }
 
-/// What is wrong with the body of such a record at `here`, if anything. A record may only refer to earlier records.
+/// The fault in the body of such a record at `here`, if any. A record may only refer to earlier records.
 pub(super) fn fault(kind: RecordKind, body: &[u8], here: JournalPosition) -> Option<&'static str> {
     match kind {
         RecordKind::Dequeued => {

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub const MOST_RESERVE: u32 = 16;
 /// Bytes by which a reserve file is longer than its segment.
 const SLACK: u64 = 64 << 10;
-/// Extension of a reserve file. Such a file is not part of the journal.
+/// Extension of a reserve file. A file with this extension is not part of the journal.
 pub(super) const RESERVE_SUFFIX: &str = "reserve";
 
 /// The disk space to reserve for a journal, and the threshold of a warning.

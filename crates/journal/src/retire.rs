@@ -6,9 +6,9 @@
 //!             oldest              first          both are in the file `base`
 //! ```
 //!
-//! When old segments are retired, each segment begins with a checkpoint: the name, the counters and the last message
-//! of every session. Retiring moves the beginning of the journal to such a segment. First this segment is synced,
-//! then `base` is replaced atomically, and only then files are removed. So a crash leaves either the old or the new
+//! When old segments are retired, each segment begins with a checkpoint: the name, the counters and the last message of
+//! every session. Retiring moves the beginning of the journal to such a segment. First this segment is synced, then
+//! `base` is replaced atomically, and only then files are removed. A crash therefore leaves either the old or the new
 //! beginning; files before the beginning are not read.
 
 use super::base::{Base, Retention, Start};
@@ -113,8 +113,8 @@ impl<D: Disk> Journal<D> {
             .retire(segment, start, policy.keep.map(before), policy.compress)
     }
 
-    /// Allows the journal to drop the messages of a session before this MsgSeqNum, because no peer will request them.
-    /// So a link whose frames are all written keeps no segment. The permission ends with the next reset of the
+    /// Allows the journal to drop the messages of a session before this MsgSeqNum, because no peer will request them. A
+    /// link whose frames are all written therefore keeps no segment. The permission ends with the next reset of the
     /// session.
     #[inline]
     pub fn release_before(&mut self, session: JournalId, seq: u64) {

@@ -1,4 +1,4 @@
-//! The thread that retires old segments of a directory. It does one task at a time.
+//! The thread that retires old segments of a directory. The thread does one task at a time.
 
 use super::JournalError;
 use super::watch::SharedNews;

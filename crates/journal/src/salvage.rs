@@ -39,7 +39,7 @@ use super::{
 /// The name of the file that marks a journal while it is being salvaged. The file has the path of the copy.
 pub(super) const MARK: &str = "salvage";
 
-/// What a salvage did, or would do.
+/// The result of a salvage, or the result that it would have.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Salvaged {
     /// Why the journal cannot be opened.
@@ -58,16 +58,17 @@ pub struct Salvaged {
     pub readable: u64,
     /// Sessions with lost records.
     pub sessions: Vec<LostSession>,
-    /// Sessions that have lost no record, as far as known. Their sequence numbers are unchanged.
+    /// Sessions that have lost no record, as far as known. The sequence numbers of these sessions are unchanged.
     pub others: Vec<(String, SequenceCounters)>,
     /// Number of lost notes of the application.
     pub notes: u64,
 }
 
-/// What a session has lost.
+/// The losses of a session.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LostSession {
-    /// Name of the session; `None` if the record with the name is lost. Such a session is no longer in the journal.
+    /// Name of the session; `None` if the record with the name is lost. A session without a name is no longer in the
+    /// journal.
     pub name: Option<String>,
     /// The session's sequence numbers at the cut.
     pub kept: SequenceCounters,
@@ -108,9 +109,9 @@ impl LostSession {
 /// named after `now`. With `dry_run` nothing is changed.
 ///
 /// The records before the damage are kept, and the records after the damage are dropped. There is one exception: the
-/// journal has no notes of an application, and has a complete [checkpoint](super::Retention) after the damage. Then
-/// the journal begins at that checkpoint, and only older messages for resends are lost. Each session continues with
-/// the highest sequence numbers found in any record, lost or not.
+/// journal has no notes of an application, and has a complete [checkpoint](super::Retention) after the damage. In this
+/// case the journal begins at that checkpoint, and only older messages for resends are lost. Each session continues
+/// with the highest sequence numbers found in any record, lost or not.
 ///
 /// `durability` is the durability of the engine that wrote the journal. With [`Durability::Disk`], some journals can
 /// be used that would otherwise be refused. With `None` (unknown), these journals are refused here.

@@ -18,7 +18,7 @@
 
 use super::error::{Damage, JournalError};
 
-/// Size of a segment's header. This is also the offset of the first record.
+/// Size of a segment's header. The size is also the offset of the first record.
 pub const HEADER: usize = 64;
 /// Magic bytes at the start of every segment.
 pub const MAGIC: [u8; 8] = *b"FXWJRNL\x1a";

@@ -27,7 +27,7 @@ const READ: usize = 4;
 pub(super) struct Kept {
     /// Length of the segment, in bytes.
     pub(super) length: u32,
-    /// The salt in the segment's header. It identifies the file.
+    /// The salt in the segment's header. The salt identifies the file.
     pub(super) salt: u64,
 }
 

@@ -4,8 +4,8 @@
 //! disk (`durable`). A sync copies the cache to the disk. At a power cut, each page, and each 512 bytes of a page,
 //! survives as in one of the two images. When only the process ends, everything in the cache is kept.
 //!
-//! As on a real disk, another thread may create the next segment ahead of its use. It works in steps between the
-//! engine's operations; it succeeds, is late, or fails.
+//! As on a real disk, another thread may create the next segment ahead of its use. That thread works in steps between
+//! the engine's operations; it succeeds, is late, or fails.
 
 mod copy;
 mod segment;

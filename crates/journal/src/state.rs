@@ -21,8 +21,8 @@
 //!     8          the bytes
 //! ```
 //!
-//! All integers are little-endian. The file is written under a temporary name, synced, and renamed. So a file with
-//! its final name is complete, unless it was damaged later.
+//! All integers are little-endian. The file is written under a temporary name, synced, and renamed. A file with its
+//! final name is therefore complete, unless it was damaged later.
 
 use super::JournalId;
 use super::error::Damage;

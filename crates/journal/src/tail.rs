@@ -20,8 +20,8 @@ const FIRST_BLOCK: usize = 4096;
 /// Maximum block size, unless a record is longer.
 const LONGEST_BLOCK: usize = 1 << 18;
 
-/// Reads records when they are committed. Takes no lock and maps nothing. It keeps one block or record in memory; for
-/// a compressed segment, the whole segment.
+/// Reads records when they are committed. Takes no lock and maps nothing. The reader keeps one block or record in
+/// memory; for a compressed segment, the whole segment.
 #[derive(Debug)]
 pub struct Tail {
     directory: PathBuf,
@@ -141,8 +141,8 @@ impl Bytes {
 }
 
 impl Tail {
-    /// A reader for the journal in `directory`. It begins at `from`, which is [`JournalPosition::START`] or the `end`
-    /// of a record.
+    /// A reader for the journal in `directory`. Reading begins at `from`, which is [`JournalPosition::START`] or the
+    /// `end` of a record.
     #[must_use]
     pub fn new(directory: &Path, from: JournalPosition) -> Self {
         Self {

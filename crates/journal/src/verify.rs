@@ -17,7 +17,7 @@ pub use held::HeldSegments;
 
 mod held;
 
-/// What a journal contains, and what is wrong with it.
+/// The content of a journal, and its damage.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Verified {
     /// Number of files read.
@@ -33,8 +33,8 @@ pub struct Verified {
     pub bad: Option<Damage>,
     /// Whether `bad` is an incomplete record at the end, which opening the journal would cut off.
     pub torn: bool,
-    /// The first and the last of the segments that an engine removed before they were read; `None` if none was. They
-    /// are no longer part of the journal, so this is no damage.
+    /// The first and the last of the segments that an engine removed before they were read; `None` if none was. Removed
+    /// segments are no longer part of the journal, so this is no damage.
     pub removed: Option<(u32, u32)>,
 }
 

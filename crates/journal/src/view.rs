@@ -33,7 +33,7 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// The record whose fixed part is at `at` of this segment. Its structure was checked before.
+    /// The record whose fixed part is at `at` of this segment. The record's structure was checked before.
     pub(super) fn view(bytes: &'a [u8], segment: u32, at: usize, head: &Head) -> Self {
         let end = at + head.length as usize;
         let effects = at + RECORD + padded(head.body as usize);

@@ -84,7 +84,7 @@ pub enum JournalTrouble {
     Altered {
         /// Path of the file.
         file: String,
-        /// What happened to the file.
+        /// The event of the file.
         how: Alteration,
         /// Number of other files that changed at the same time.
         more: usize,
@@ -100,7 +100,7 @@ pub(super) enum Untold {
     Reading(JournalError),
 }
 
-/// What happened to a file in use.
+/// The event of a file in use.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Alteration {
     /// The file no longer exists under its name.
@@ -256,7 +256,8 @@ impl Watched {
     }
 }
 
-/// News that the threads of a journal's directory report to its owner. There is one owner, and any number of threads.
+/// News that the threads of a journal's directory report to its owner. The news has one owner, and any number of
+/// threads.
 #[derive(Default)]
 pub(super) struct News {
     is_there: AtomicBool,

@@ -1,4 +1,5 @@
-//! The state of an application: its bytes for a checkpoint, and its hash. Both are made by the same function.
+//! The state of an application: its bytes for a checkpoint, and its hash. The same function makes the bytes and the
+//! hash.
 
 use alloc::vec::Vec;
 use core::hash::Hasher as _;

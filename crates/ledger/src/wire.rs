@@ -219,7 +219,7 @@ impl Wire<'_> for Decimal {
     }
 }
 
-/// Bytes of any length. They are shown as text if all of them are printable or SOH, and in hexadecimal otherwise.
+/// Bytes of any length. The bytes are shown as text if all of them are printable or SOH, and in hexadecimal otherwise.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct Bytes<'a>(pub &'a [u8]);
 

@@ -23,9 +23,9 @@ pub(super) struct Plan {
     pub(super) damage: Damage,
     /// Where the journal begins, according to the file `base`.
     pub(super) base: Option<Start>,
-    /// What must be dropped: the records after the damage.
+    /// The records to drop, after the damage.
     pub(super) behind: Behind,
-    /// What can be kept, if anything.
+    /// The records to keep, if any.
     pub(super) kept: Option<Kept>,
     /// Whether the journal begins later than before.
     pub(super) skipped: bool,
