@@ -169,7 +169,7 @@ impl AheadBatch {
     }
 }
 
-/// The loop of the thread. It ends when the source ends or the reader is dropped.
+/// The loop of the thread. The loop ends when the source ends or the reader is dropped.
 fn read(mut input: Box<dyn LogInput>, full: &SyncSender<AheadBatch>, empty: &Receiver<AheadBatch>) {
     let mut left_out = LeftOuts::default();
     let (mut names, mut last) = (Vec::new(), 0);

@@ -88,7 +88,7 @@ impl Anonymiser {
         }
     }
 
-    /// Adds the data fields of a dictionary. They are masked like texts.
+    /// Adds the data fields of a dictionary. Data fields are masked like texts.
     pub fn learn(&mut self, dictionary: &Dictionary) {
         self.decoder.learn(dictionary);
         let fields = dictionary.fields().iter();
@@ -112,8 +112,8 @@ impl Anonymiser {
         self.kept.extend(tags);
     }
 
-    /// The message with pseudonyms instead of identities. It has the length of the original, and a CheckSum(10) that
-    /// was computed again.
+    /// The message with pseudonyms instead of identities. The message has the length of the original, and a new
+    /// CheckSum(10).
     ///
     /// # Errors
     ///

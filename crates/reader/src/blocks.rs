@@ -30,7 +30,7 @@ const READ: usize = 1 << 18;
 /// The next part of a capture.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Block {
-    /// A packet. Its bytes are returned by [`Blocks::data`].
+    /// A packet. [`Blocks::data`] returns the bytes of this part.
     Packet {
         link: i32,
         time: Timestamp,
@@ -40,7 +40,7 @@ pub(crate) enum Block {
     Other,
 }
 
-/// Bytes that are not a block. Their length is unknown, so nothing after them can be read.
+/// Bytes that are not a block. The length of these bytes is unknown, so nothing after them can be read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Unreadable {
     pub(crate) at: u64,

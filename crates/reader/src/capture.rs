@@ -98,7 +98,7 @@ impl Flows {
         }
     }
 
-    /// Of all directions, takes the one that holds the most bytes, and gives up waiting for its missing bytes.
+    /// Takes the direction that holds the most bytes, and gives up waiting for its missing bytes.
     fn relieve(&mut self) {
         let most = self.all.iter_mut().max_by_key(|(_, flow)| flow.held());
         if let Some((id, flow)) = most {

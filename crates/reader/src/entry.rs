@@ -83,7 +83,7 @@ pub struct LogEntry<'a> {
     pub place: LogPlace,
     /// The message as sent, with SOH after each field.
     pub bytes: &'a [u8],
-    /// What is wrong with the message's frame; `None` for a correct frame.
+    /// The fault of the message's frame; `None` for a correct frame.
     pub fault: Option<Garbled>,
     /// The name of the message's session in a journal; `None` for other sources.
     pub journal_session: Option<&'a str>,
@@ -112,7 +112,7 @@ struct NamedEnds {
     direction: Option<Direction>,
 }
 
-/// What is known about all messages of a file.
+/// The known facts about all messages of a file.
 pub(crate) struct Hints {
     /// Our CompIDs.
     pub(crate) ours: Vec<Vec<u8>>,

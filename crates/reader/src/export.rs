@@ -36,8 +36,8 @@ impl ExportColumns {
         self.columns.iter().map(|(_, name)| &**name)
     }
 
-    /// The values of a message for each column. They are printable, and secrets are masked. `|` separates the values
-    /// of a tag that occurs several times. `None` when the message lacks the tag.
+    /// The values of a message for each column. The values are printable, and secrets are masked. `|` separates the
+    /// values of a tag that occurs several times. `None` when the message lacks the tag.
     pub fn values(&self, message: &Message<'_>) -> impl Iterator<Item = Option<String>> {
         self.columns.iter().map(|(tag, _)| {
             let fields = message.fields().iter().filter(|field| field.tag == *tag);

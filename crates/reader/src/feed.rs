@@ -11,7 +11,7 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-/// The largest zstd window that is unpacked. It is enough for `zstd --ultra --long=26`.
+/// The largest zstd window that is unpacked. This window is enough for `zstd --ultra --long=26`.
 const MOST_WINDOW: u64 = 64 << 20;
 
 /// Result of a read.
@@ -104,7 +104,7 @@ impl FileFeed {
         Ok(data)
     }
 
-    /// What to do at the end of a followed file.
+    /// The action at the end of a followed file.
     fn at_end(&mut self) -> io::Result<Fed> {
         let own = self.file.metadata()?;
         if own.len() < self.at {

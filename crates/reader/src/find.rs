@@ -50,7 +50,7 @@ pub(crate) enum Found {
         /// Whether `normal` has the message as it was sent, because the bytes in the source differ from the sent
         /// bytes.
         rewritten: bool,
-        /// What is wrong with the message's frame; `None` for a correct frame.
+        /// The fault of the message's frame; `None` for a correct frame.
         fault: Option<Garbled>,
     },
     /// No message begins here: the text only mentions a FIX version.
@@ -174,8 +174,8 @@ impl Text<'_> {
         Some(begin + len + SUM + 1)
     }
 
-    /// The message, for a separator of several bytes, if it ends where BodyLength says. Its data fields may contain
-    /// other messages. `None` when it does not end there.
+    /// The message, for a separator of several bytes, if it ends where BodyLength says. The data fields of a message
+    /// may contain other messages. `None` when it does not end there.
     fn framed_by_words(&self, at: usize, normal: &mut Vec<u8>) -> Option<Found> {
         let (mut place, len) = self.body(at)?;
         if len > LONGEST {
@@ -327,8 +327,8 @@ fn trailer(text: &[u8], between: &[u8], is_closed: bool) -> Option<usize> {
     None
 }
 
-/// Writes a message into `normal` as it was sent. Of several possible readings, the one with a correct frame is used;
-/// if no reading has one, each separator ends a field. Returns what is wrong with the frame.
+/// Writes a message into `normal` as it was sent. When several readings are possible, the one with a correct frame is
+/// used; if no reading has one, each separator ends a field. Returns what is wrong with the frame.
 fn restore(message: &[u8], between: &[u8], normal: &mut Vec<u8>) -> Option<Garbled> {
     // Of readings of the same length, CheckSum(10) fits one at most, unless they differ in 256 separators. Most messages
     // have no separator in a value.
@@ -391,7 +391,7 @@ fn rewrite(message: &[u8], between: &[u8], normal: &mut Vec<u8>) {
     }
 }
 
-/// What is wrong with a message's frame; `None` for a correct frame.
+/// The fault of a message's frame; `None` for a correct frame.
 fn fault(message: &[u8]) -> Option<Garbled> {
     match frame::next(message, message.len()) {
         Frame::Whole { skip: 0, len } if len == message.len() => None,

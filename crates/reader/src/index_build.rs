@@ -24,8 +24,8 @@ pub(crate) struct Growth<'a> {
     pub(crate) zone: &'a LogZone,
     /// Position and line number of the first byte that no record covers.
     pub(crate) from: (u64, u64),
-    /// Size and modification time of the log at the start of this run. What is written to the log later is left for
-    /// the next run.
+    /// Size and modification time of the log at the start of this run. Messages that are written to the log later are
+    /// left for the next run.
     pub(crate) state: LogState,
 }
 

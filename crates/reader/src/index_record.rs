@@ -36,7 +36,7 @@ pub(crate) const LONGEST: usize = 1 << 26;
 /// Reasons why parts of a text are left out.
 pub(crate) const REASONS: [&str; 2] = ["a message without its end", "a message longer than 16 MiB"];
 
-/// What identifies the log of an index.
+/// The identity of the log of an index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct IndexHeader {
     pub(crate) device: u64,
@@ -83,7 +83,7 @@ pub(crate) struct Omitted {
     pub(crate) why: u8,
 }
 
-/// A block of a log. It begins where the block before it ends.
+/// A block of a log. A block begins where the block before it ends.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct BlockRecord {
     /// The position after the last message of the block.

@@ -58,7 +58,7 @@ impl LatencyKind {
     }
 }
 
-/// What the intervals are grouped by.
+/// The key by which the intervals are grouped.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum LatencyGroup {
     /// The session of the first message.

@@ -23,7 +23,7 @@ pub struct LeftOut {
 /// Maximum number of parts that are listed; further parts are only counted.
 const MOST: usize = 10_000;
 
-/// The parts that were left out. Its memory is bounded.
+/// The parts that were left out. The memory for left-out parts is bounded.
 #[derive(Debug, Default)]
 pub(crate) struct LeftOuts {
     kept: Vec<LeftOut>,

@@ -12,7 +12,7 @@
 //! for left_out in reader.take_left_out() { .. }
 //! ```
 //!
-//! Files are read in blocks. They are never mapped, because truncating a mapped file would kill the reader. Memory is
+//! Files are read in blocks. Files are never mapped, because truncating a mapped file would kill the reader. Memory is
 //! bounded, whatever the content.
 
 #![forbid(unsafe_code)]

@@ -19,8 +19,8 @@ use crate::zone::Clock;
 
 /// Maximum depth of folders within folders.
 const DEPTH: usize = 16;
-/// Extensions of files in which QuickFIX stores messages, next to its logs. These files contain the sent messages a
-/// second time.
+/// Extensions of files in which QuickFIX stores messages, next to its logs. QuickFIX stores sent messages in these
+/// files a second time.
 const STORES: [&str; 1] = [".body"];
 /// Bytes per read when only some blocks of a file are read.
 const PLANNED: usize = 1 << 17;
@@ -249,7 +249,7 @@ impl Opening {
         }
     }
 
-    /// The content of a reader whose first bytes were examined. It is unpacked as often as necessary.
+    /// The content of a reader whose first bytes were examined. The content is unpacked as often as necessary.
     fn of_reader(self, content: Content, reader: Box<dyn Read + Send>) -> Result<Opened, String> {
         let (mut content, mut reader) = (content, reader);
         let (mut packing, mut packed) = (String::new(), "");

@@ -45,7 +45,7 @@ struct Bound {
     /// Whether a report of the order has had the id since it was bound.
     is_reported: bool,
     /// The earlier binding of the id: the order, the request that introduced the id for that order, and whether a
-    /// report had the id. It is needed when the new request is rejected.
+    /// report had the id. The earlier binding is needed when the new request is rejected.
     before: Option<(usize, Option<Request>, bool)>,
 }
 
@@ -209,8 +209,8 @@ impl OrderLinks {
         whole.named_in.extend(named_in);
     }
 
-    /// Whether two orders may be the two sides of one gateway order. They cannot be if a party sent both, if a party
-    /// received both, or if a session has both.
+    /// Whether two orders may be the two sides of one gateway order. Two orders are not the two sides if a party sent
+    /// both, if a party received both, or if a session has both.
     fn may_join(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|life| &self.lives[self.whole(life)]);
         let shares = |session| other.sessions.contains(session);

@@ -74,8 +74,8 @@ impl OrderCause {
 
 impl OrderLook<'_> {
     /// The order of the message that caused this one, if `is_such` accepts what that message does. A list has several
-    /// orders. Of these, the order with the same ClOrdID is returned; without such an order, the one at the same
-    /// index as this ClOrdID.
+    /// orders. Among the orders of a list, the order with the same ClOrdID is returned; without such an order, the one
+    /// at the same index as this ClOrdID.
     pub(crate) fn caused(
         &self,
         place: usize,

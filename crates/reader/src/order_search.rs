@@ -21,7 +21,7 @@ const MOST_STEPS: usize = 100_000;
 const MOST_BYTES: usize = 64 << 20;
 
 /// Finds the messages of an order: the messages with one of its ids, and the rejects of these messages. Other ids in
-/// such a message belong to the order too. So the logs are read again until no new id is found.
+/// such a message belong to the order too. The logs are therefore read again until no new id is found.
 ///
 /// An id belongs to an order from the message that introduces it, and only within one session. The same id on another
 /// day or in another session belongs to another order. Both sides of a gateway are linked by the records of its
@@ -90,7 +90,7 @@ impl OrderSearch {
         search
     }
 
-    /// Which blocks of indexed logs may have messages of the order.
+    /// The blocks of indexed logs that may have messages of the order.
     #[must_use]
     pub fn blocks(&self) -> &BlockChoice {
         &self.choice

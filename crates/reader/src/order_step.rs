@@ -63,7 +63,7 @@ impl OrderStep {
     }
 }
 
-/// What a message does to an order.
+/// The effect of a message on an order.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum OrderPart {
     /// Opens one or more orders.

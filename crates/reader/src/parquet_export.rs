@@ -10,7 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
-/// Approximate memory of a row group, bytes. It is exceeded by at most one row.
+/// Approximate memory of a row group, bytes. The limit is exceeded by at most one row.
 const GROUP: usize = 64 << 20;
 /// Memory of a value without its text, bytes.
 const VALUE: usize = 56;

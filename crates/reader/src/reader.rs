@@ -122,7 +122,7 @@ impl LogReader {
         Self::open_blocks(paths, options, BlockChoice::default())
     }
 
-    /// Like [`LogReader::open`]. Of indexed logs, only those blocks are read that may have the ids of the search.
+    /// Like [`LogReader::open`]. In indexed logs, only those blocks are read that may have the ids of the search.
     ///
     /// # Errors
     ///

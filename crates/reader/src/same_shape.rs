@@ -10,7 +10,7 @@ const ROUNDS: u8 = 4;
 /// and no value is its own pseudonym.
 ///
 /// The method is a Feistel network over the characters of a value, each as a digit in the base of its alphabet. The
-/// round function is the keyed hash that gateway rules use. The network alone may map a value to itself. So the
+/// round function is the keyed hash that gateway rules use. The network alone may map a value to itself. Therefore the
 /// network is applied, then all digits are moved, and then the network is reversed.
 pub(crate) struct SameShape {
     pseudonym: Pseudonym,

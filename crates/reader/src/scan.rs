@@ -80,7 +80,7 @@ pub(crate) struct Hit {
     pub(crate) offset: u64,
     /// Line number of the first byte, from 1.
     pub(crate) line: u64,
-    /// What is wrong with the message's frame; `None` for a correct frame.
+    /// The fault of the message's frame; `None` for a correct frame.
     pub(crate) fault: Option<Garbled>,
 }
 

@@ -113,7 +113,7 @@ impl ShortQuery {
         field.iter().all(is_plain).then(|| field.to_vec())
     }
 
-    /// Which blocks of indexed logs may have matching messages; `None` when no term tests an indexed id.
+    /// The blocks of indexed logs that may have matching messages; `None` when no term tests an indexed id.
     #[must_use]
     pub fn blocks(&self) -> Option<BlockChoice> {
         let mut terms = self.terms.iter();

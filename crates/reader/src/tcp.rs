@@ -197,7 +197,7 @@ impl TcpFlow {
         self.scanner.message()
     }
 
-    /// What is wrong with the frame of the message that was found; `None` for a correct frame.
+    /// The fault of the frame of the message that was found; `None` for a correct frame.
     pub(crate) fn fault(&self) -> Option<Garbled> {
         self.scanner.found.fault
     }
