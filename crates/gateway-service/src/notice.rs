@@ -9,7 +9,8 @@ use fixwire_protocol::readable::{Escaped, ReadableFields};
 
 use super::remote::Remote;
 
-/// An event of a gateway. Its `Display` is a line for the operator, without control characters and passwords.
+/// An event of a gateway. The `Display` of an event is a line for the operator, without control characters and
+/// passwords.
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<'n> {
     /// The event. The request to connect or disconnect the session was sent to the engine before.

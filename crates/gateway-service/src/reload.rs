@@ -59,8 +59,8 @@ impl Reloader {
         Self { passwords, ..self }
     }
 
-    /// Reads the file and replaces the gateway's rules and tables between two messages: all of them, or none. Then
-    /// reads the users of the password files again.
+    /// Reads the file and replaces the gateway's rules and tables between two messages: all of them, or none. After the
+    /// rules, the reload reads the users of the password files again.
     ///
     /// Waits for the engine, so it must not be called on the engine's thread. Returns the answer for the operator; the
     /// journal records `by`.

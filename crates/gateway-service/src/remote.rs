@@ -17,11 +17,12 @@ type Answered = Receiver<Result<Vec<u8>, OperationError>>;
 /// force.
 pub(crate) type Outcome = Result<String, String>;
 
-/// The way from other threads to a running gateway, and from rules to the engine. All clones reach the same gateway.
+/// The way from other threads to a running gateway, and from rules to the engine. All clones of this value reach the
+/// same gateway.
 #[derive(Clone, Debug, Default)]
 pub struct Remote {
-    /// Locked while a reload reads the file and passes the rules to the gateway. So the rules that were read last stay
-    /// in force.
+    /// Locked while a reload reads the file and passes the rules to the gateway. The lock keeps the rules that were
+    /// read last in force.
     one: Arc<Mutex<()>>,
     rules: Arc<Mutex<Option<Handed>>>,
     /// The engine; `None` before [`attach`](Self::attach).

@@ -12,8 +12,8 @@ use super::load::{LoadedGateway, load, names};
 use super::notice::{Notice, listener};
 use super::remote::{Outcome, RELOAD, Remote};
 
-/// A gateway for [`Engine::new`](fixwire_engine::Engine::new). It connects and logs out sessions when rules request it,
-/// answers the query `counts`, and receives new rules from a [`Reloader`](crate::Reloader).
+/// A gateway for [`Engine::new`](fixwire_engine::Engine::new). The gateway service connects and logs out sessions when
+/// rules request it, answers the query `counts`, and receives new rules from a [`Reloader`](crate::Reloader).
 #[derive(Debug)]
 pub struct GatewayService {
     loaded: LoadedGateway,

@@ -195,7 +195,7 @@ impl Gateway {
         self.core.conversions.find(from, to)
     }
 
-    /// The order tracker. Its session numbers are the gateway's own, not the engine's.
+    /// The order tracker. Session numbers in the notes are the gateway's own, not the engine's.
     #[must_use]
     pub fn orders(&self) -> &OrderTracker {
         self.core.notes.orders()

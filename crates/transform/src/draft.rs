@@ -46,7 +46,7 @@ pub fn is_of_the_session(tag: Tag) -> bool {
     }
 }
 
-/// Header fields that belong to the message. They come before all other fields.
+/// Header fields that belong to the message. These header fields come before all other fields.
 pub(crate) const HEADER: [Tag; 14] = [
     tag::ON_BEHALF_OF_COMP_ID,
     tag::ON_BEHALF_OF_SUB_ID,

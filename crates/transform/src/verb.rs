@@ -1,7 +1,7 @@
 //! [`Verb`]: what rules and conversion tables do to a field, in one implementation for both.
 //!
-//! [`Fields`] is the place of the change: the fields of a message outside of groups, or the fields of one group
-//! entry. These fields are in a [`Draft`](crate::Draft), or in the tree of a conversion.
+//! [`Fields`] is the place of the change: the fields of a message outside of groups, or the fields of one group entry.
+//! The fields to change are in a [`Draft`](crate::Draft), or in the tree of a conversion.
 
 use alloc::vec::Vec;
 

@@ -8,7 +8,7 @@ use fixwire_protocol::dictionary::{Dictionary, Version};
 
 use super::event::GatewayEvent;
 
-/// A session of a gateway. Its index is its [`SessionId`](fixwire_protocol::SessionId) in the engine.
+/// A session of a gateway. The index of a session is its [`SessionId`](fixwire_protocol::SessionId) in the engine.
 #[derive(Clone, Debug)]
 pub struct GatewaySession<'c> {
     /// The session's name in the file.

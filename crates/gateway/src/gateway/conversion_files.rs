@@ -10,8 +10,8 @@ use super::conversions::Conversions;
 use crate::convert::TableVersions;
 use crate::rules::{Errors, MAX_BYTES, RuleProblem, TableFile};
 
-/// The conversion tables that a file names. Their texts belong in the [`GatewayContext`]. Errors in the table
-/// `[conversion]` are reported by [`Gateway::load`](super::Gateway::load).
+/// The conversion tables that a file names. The texts of these tables belong in the [`GatewayContext`]. Errors in the
+/// table `[conversion]` are reported by [`Gateway::load`](super::Gateway::load).
 #[must_use]
 pub fn conversion_files(text: &str) -> Vec<TableFile> {
     let file = parsed(text);

@@ -330,8 +330,8 @@ pub struct GatewayCounters {
     /// Held messages that were not delivered: the message expired, the client cancelled its order, or the target was
     /// removed.
     pub undelivered: u64,
-    /// Held messages whose client cancelled the order before the message was sent. Such a message also counts in
-    /// `undelivered`.
+    /// Held messages whose client cancelled the order before the message was sent. A cancelled held message also counts
+    /// in `undelivered`.
     pub cancelled: u64,
     /// Messages that were not delivered, for any reason.
     pub troubles: u64,

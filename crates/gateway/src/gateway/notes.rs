@@ -1,7 +1,7 @@
 //! The orders, and the journal notes that restore them.
 //!
-//! A [note](note::GatewayNote) is written before each change, and nothing changes without a note. So a replay of the
-//! notes gives the same state. For a message of a tracked order, the note has the fields that the call of
+//! A [note](note::GatewayNote) is written before each change, and nothing changes without a note. A replay of the notes
+//! therefore gives the same state. For a message of a tracked order, the note has the fields that the call of
 //! [`OrderTracker`] reads.
 
 use alloc::string::{String, ToString};
@@ -222,8 +222,8 @@ impl Notes {
         self.known.get(number.0 as usize)?.place
     }
 
-    /// Writes a note of the limits if they have changed. This happens once, after a restart with a changed file. Where
-    /// the orders exceed the file's limits, the present limits stay in force; the inner error reports this once.
+    /// Writes a note of the limits if they have changed. The note is written once, after a restart with a changed file.
+    /// Where the orders exceed the file's limits, the present limits stay in force; the inner error reports this once.
     pub fn begin(&mut self, outbox: &mut Outbox) -> Result<Result<(), NoteError>, Trouble> {
         if self.begun {
             return Ok(Ok(()));
@@ -312,8 +312,8 @@ impl Notes {
     }
 
     /// A unique number for a message that the gateway makes itself: the time, or the last number plus one if that is
-    /// greater. Each note counts like such a message at its time. So the number is the same after a restart, even if
-    /// the journal has no notes of such messages.
+    /// greater. Each note counts like such a message at its time. The number is therefore the same after a restart,
+    /// even if the journal has no notes of such messages.
     pub fn answer_number(&mut self, now: Timestamp, outbox: &mut Outbox) -> Result<i64, Trouble> {
         let number = now.0.max(self.last_answer.saturating_add(1));
         let note = GatewayNote::Setup(SetupNote::Answer { number });

@@ -141,7 +141,7 @@ pub(super) fn restart_keys() -> Vec<&'static str> {
     keys.map(|key| key.name).collect()
 }
 
-/// What the gateway does with a message for a session that is not logged on.
+/// The gateway's treatment of a message for a session that is not logged on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Away {
     /// The message is held, and sent when the session logs on.

@@ -31,7 +31,7 @@ struct Row {
     start: usize,
     /// Bytes of all records in the row.
     len: usize,
-    /// Bytes of all records that have left the row. This is the position of the first record.
+    /// Bytes of all records that have left the row. The position of the first record is this number of bytes.
     gone: u64,
     records: u64,
     /// Number of cancelled records. The first record is never cancelled.

@@ -59,7 +59,7 @@ pub(super) struct Work<'w> {
     /// Whether the gateway had no room for the reject. If so, the session sends a reject, for which it always keeps
     /// room.
     unanswered: bool,
-    /// Whether `[[on]]` entries are running. Their failures raise no further event.
+    /// Whether `[[on]]` entries are running. Failures of these entries raise no further event.
     happened: bool,
     /// How many times the message has come back from its source and was sent there again.
     rounds: u16,

@@ -7,8 +7,8 @@
 //! name   = see `SavedName`
 //! ```
 //!
-//! Numbers are little-endian. Names are in the order of their lists, which is the order in which they may be
-//! forgotten. They refer to each other by number; 0 means no name.
+//! Numbers are little-endian. Names are in the order of their lists, which is the order in which they may be forgotten.
+//! Names refer to each other by number; 0 means no name.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -71,7 +71,7 @@ impl<'a> Wire<'a> for OrdersConfig {
 }
 
 impl OrderTracker {
-    /// A hash of the state. It is equal for two [`OrderTracker`]s that will answer all calls alike; for others it
+    /// A hash of the state. The hash is equal for two [`OrderTracker`]s that answer all calls alike; for others it
     /// differs, except by a chance of 1 in 2^64. Allocates nothing. Takes as long as writing a checkpoint.
     #[must_use]
     pub fn state_hash(&self) -> u64 {
@@ -80,8 +80,8 @@ impl OrderTracker {
         hasher.finish()
     }
 
-    /// Appends a checkpoint to the bytes. It contains neither [`OrdersConfig`], nor the forms of ids set with
-    /// [`set_venue`](Self::set_venue), nor a checksum.
+    /// Appends a checkpoint to the bytes. The checkpoint contains neither [`OrdersConfig`], nor the forms of ids set
+    /// with [`set_venue`](Self::set_venue), nor a checksum.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         self.put(bytes);
     }

@@ -106,8 +106,8 @@ impl OrderTracker {
         self.venues[at.ok()?].rewriting
     }
 
-    /// Number of ids that may not be forgotten, of this client and of all clients. These are the ids of open orders,
-    /// and closed ids that open ones need.
+    /// Number of ids that may not be forgotten, of this client and of all clients. The count includes the ids of open
+    /// orders, and closed ids that open ones need.
     #[must_use]
     pub fn kept(&self, client: SessionId) -> (u64, u64) {
         (self.book.kept_of(client).into(), self.kept_by_all())

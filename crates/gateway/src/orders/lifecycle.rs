@@ -1,6 +1,6 @@
 //! How an ExecutionReport changes the state of an order.
 
-/// What an ExecutionReport says about an order, whatever the FIX version.
+/// The state of an order in an ExecutionReport, in any FIX version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Said {
     /// A cancel or a replace was received, but is not decided yet.

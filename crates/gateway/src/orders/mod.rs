@@ -1,8 +1,8 @@
 //! The return path: finds the client to which a venue's response belongs.
 //!
-//! [`OrderTracker`] handles each message to a venue and each message from a venue. It remembers the client and the
-//! order or request of each id. It rewrites ids of two clients that collide at a venue, and restores each client's
-//! own ids in responses. [`table`] lists the ids in each message type.
+//! [`OrderTracker`] handles each message to a venue and each message from a venue. The tracker remembers the client and
+//! the order or request of each id. The tracker rewrites ids of two clients that collide at a venue, and restores each
+//! client's own ids in responses. [`table`] lists the ids in each message type.
 //!
 //! The same calls in the same order give the same results, the same ids and the same
 //! [`state_hash`](OrderTracker::state_hash).
@@ -52,8 +52,8 @@ pub struct OrdersConfig {
     /// How long an open order must be without a report before it may be forgotten when memory is full. `None`: never;
     /// an order whose end no venue reports then uses memory forever.
     pub forget_quiet: Option<Nanos>,
-    /// The key of the hash tables. It changes no result: it prevents clients, who do not know it, from choosing ids
-    /// that make look-ups slow.
+    /// The key of the hash tables. The key changes no result: it prevents clients, who do not know it, from choosing
+    /// ids that make look-ups slow.
     pub hash_key: [u8; 16],
 }
 

@@ -38,7 +38,7 @@ impl OrderTracker {
     /// the ids for the venue.
     ///
     /// An unknown id that the message refers to (for example after all state was lost) is remembered like a new id.
-    /// So it cannot reach another client's order, and responses to it find the client.
+    /// Such an id cannot reach another client's order, and responses to it find the client.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Which fields identify orders in each request and each response.
+//! The fields that identify orders in each request and each response.
 
 use fixwire_ledger::bytes;
 use fixwire_protocol::{Tag, tag};
@@ -246,7 +246,7 @@ pub static NAMINGS: [(&[u8], Naming); 10] = [
 /// OrderMassStatusRequest(AF), OrderMassActionRequest(CA).
 pub static MASS_REQUESTS: [&[u8]; 3] = [b"q", b"AF", b"CA"];
 
-/// What happens to an id in a response that is not one of the client's ids.
+/// The treatment of an id in a response that is not one of the client's ids.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stranger {
     /// The id is replaced by the id of the order that the response is about.
@@ -267,7 +267,7 @@ pub struct InboundId {
     pub tag: Tag,
     /// The kind of the id; `None` for OrderID(37), which is the venue's own.
     pub kind: Option<IdKind>,
-    /// What happens to an id that does not belong to the client.
+    /// The treatment of an id that does not belong to the client.
     pub stranger: Stranger,
 }
 

@@ -60,7 +60,7 @@ impl BuiltInConversions {
     ///
     /// # Errors
     ///
-    /// See [`Conversion::read`]. It is also an error when the table is for other versions.
+    /// See [`Conversion::read`]. The call also fails when the table is for other versions.
     pub fn replace(
         &mut self,
         from: Version,

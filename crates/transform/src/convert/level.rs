@@ -95,7 +95,7 @@ impl ConversionLevel {
         }
     }
 
-    /// Makes the hash table of `places`. It is at most half full.
+    /// Makes the hash table of `places`. The hash table is at most half full.
     fn index(&mut self) {
         let size = (self.places.len() * 2).next_power_of_two();
         let mut table = alloc::vec![0; size];

@@ -84,8 +84,8 @@ enum Named {
     Function(String, Position),
     /// `msg` with a member that is not known when the rules are loaded.
     Other(Position),
-    /// An assignment to an element of a list or of a text. It is refused, because the size of the result would not be
-    /// checked.
+    /// An assignment to an element of a list or of a text. Such an assignment is refused, because the size of the
+    /// result would not be checked.
     Element(Position),
 }
 

@@ -103,8 +103,8 @@ pub struct Evaluated {
     pub decided: bool,
 }
 
-/// Working memory for evaluation, reused for each message. It belongs to one [`Rules`] and holds the state of its
-/// throttles.
+/// Working memory for evaluation, reused for each message. The memory belongs to one [`Rules`] and holds the state of
+/// its throttles.
 #[derive(Clone, Debug, Default)]
 pub struct RuleScratch {
     /// The fields as the present rule has changed them.
@@ -137,8 +137,8 @@ pub(super) enum Ran {
 }
 
 impl Rules {
-    /// Working memory for these rules, sized for messages with this number of fields and bytes. It grows for larger
-    /// messages.
+    /// Working memory for these rules, sized for messages with this number of fields and bytes. The memory grows for
+    /// larger messages.
     #[must_use]
     pub fn scratch(&self, fields: usize, bytes: usize) -> RuleScratch {
         RuleScratch {

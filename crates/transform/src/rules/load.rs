@@ -32,7 +32,7 @@ pub struct TableFile {
     pub column: usize,
 }
 
-/// The tables that a file names. Their texts belong in the [`RuleContext`].
+/// The tables that a file names. The texts of these tables belong in the [`RuleContext`].
 ///
 /// # Errors
 ///

@@ -76,7 +76,8 @@ pub const STATUS_REQUEST: &[u8] = b"BC";
 /// NetworkCounterpartySystemStatusResponse
 pub const STATUS_RESPONSE: &[u8] = b"BD";
 
-/// All rules of a gateway with their tables. They are one value, so that a reload replaces all of them at once.
+/// All rules of a gateway with their tables. Rules and tables are one value, so that a reload replaces all of them at
+/// once.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// `match = "all"`

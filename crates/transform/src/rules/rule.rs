@@ -13,7 +13,7 @@ pub(super) struct Rule {
     pub(super) line: usize,
     pub(super) test: Option<Test>,
     pub(super) steps: Vec<Step>,
-    /// The last step that emits the fields. It may emit the draft itself, without a copy.
+    /// The last step that emits the fields. This step may emit the draft itself, without a copy.
     pub(super) last: Option<usize>,
 }
 

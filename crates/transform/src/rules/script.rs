@@ -1,7 +1,7 @@
 //! Runs a script on one message.
 //!
-//! The fields that a script refers to are known when rules are loaded. Their values are copied to `msg` before the
-//! script runs. What the script writes to `msg` is written to the message if the script succeeds.
+//! The fields that a script refers to are known when rules are loaded. The values of these fields are copied to `msg`
+//! before the script runs. What the script writes to `msg` is written to the message if the script succeeds.
 
 use alloc::boxed::Box;
 use alloc::format;

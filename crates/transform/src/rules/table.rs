@@ -16,7 +16,7 @@ pub struct TableError {
     pub what: String,
 }
 
-/// A table. Its first line has the names of the columns; its first column has the keys of the rows.
+/// A table. The first line has the names of the columns; the first column has the keys of the rows.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     /// The bytes of all cells, one after another.

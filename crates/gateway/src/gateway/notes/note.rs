@@ -1,7 +1,7 @@
 //! [`GatewayNote`]: everything that changes the state, as notes in the journal.
 //!
-//! Notes identify sessions by numbers, which the first note about a session introduces. So the file may later list
-//! its sessions in another order. A changed kind, field or order of fields makes another version of the state; a
+//! Notes identify sessions by numbers, which the first note about a session introduces. The file may therefore list its
+//! sessions in another order later. A changed kind, field or order of fields makes another version of the state; a
 //! journal with notes of another version is refused.
 
 use alloc::vec::Vec;

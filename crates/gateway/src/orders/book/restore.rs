@@ -11,7 +11,7 @@ use super::{Book, By, EMPTY, FREE, Link, NOWHERE, Name, Purpose, Queue, State};
 /// The bit that says that the venue has answered the name.
 pub(in crate::orders) const ANSWERED: u8 = 3;
 
-/// A name in a checkpoint. It refers to other names by number; 0 means no name.
+/// A name in a checkpoint. A name refers to other names by number; 0 means no name.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::orders) struct SavedName<'a> {
     pub(in crate::orders) number: u64,

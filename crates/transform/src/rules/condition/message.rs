@@ -17,8 +17,8 @@ use crate::rules::names::Names;
 use crate::rules::problem::{RuleError, RuleProblem};
 use crate::rules::{NamedSession, RuleContext};
 
-/// A condition on messages, in the language of `when`, outside of a file of rules. It may test the fields of a
-/// message, its session and the time. Tables, scripts and `active` are not available.
+/// A condition on messages, in the language of `when`, outside of a file of rules. The condition may test the fields of
+/// a message, its session and the time. Tables, scripts and `active` are not available.
 #[derive(Clone, Debug)]
 pub struct MessageCondition {
     test: Test,
