@@ -332,9 +332,9 @@ impl Oms {
 
     /// Index of the first field of a request for an order that needs a closer look; `None` if no field does.
     ///
-    /// If every field is usual, the closer look begins after the last field. It is then needed for one of three reasons
-    /// only: the settings of the user add fields, a replace may take fields of its order, or the route may depend on
-    /// fields.
+    /// If every field is usual, the closer look begins after the last field. The closer look is then needed for one of
+    /// three reasons only: the settings of the user add fields, a replace may take fields of its order, or the route
+    /// may depend on fields.
     fn first_to_look_at(&self, index: SessionNo, message: &Message<'_>) -> Option<usize> {
         first_unusual(message).or_else(|| match self.looks_at_all {
             true => self

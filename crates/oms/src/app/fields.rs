@@ -33,7 +33,7 @@ pub(super) enum FieldUse {
 /// For each tag below this number, a bit shows whether the field occurred before in the request.
 const COMMON: usize = 256;
 
-/// What the fields of a request for an order need.
+/// The data that the fields of a request for an order need.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Look {
     /// Nothing: the OMS uses every field, or writes the field itself.
@@ -227,8 +227,8 @@ impl Oms {
         }
     }
 
-    /// The line group of a request. It is the group that the condition of a route chose for the request or its order;
-    /// else the group of the request's symbol; else the group of the symbol of the order.
+    /// The line group of a request. The line group is the group that the condition of a route chose for the request or
+    /// its order; else the group of the request's symbol; else the group of the order's symbol.
     pub(super) fn group_of(
         &self,
         index: SessionNo,

@@ -25,8 +25,8 @@ const BATCH: usize = 64;
 /// Maximum number of reports that one frame causes: one for the acceptance, one for the fill, and one for the cancel of
 /// the rest.
 const REPORTS: usize = 3;
-/// Time from the start of the process to the first login, in nanoseconds. It is a second and one nanosecond, so that
-/// the second is over.
+/// Time from the start of the process to the first login, in nanoseconds. The first login waits one second and one
+/// nanosecond, so that the second is over.
 const FLOW_SECOND: u64 = 1_000_000_001;
 /// Maximum number of bytes of the journal note with the sequence numbers of a link.
 const NOTE: usize = 64;

@@ -91,8 +91,8 @@ pub struct Oms {
     templates: Vec<SessionTemplate>,
     /// The created sessions, by their names in the engine.
     created: Vec<String>,
-    /// What the templates create, when the conditions of routes were compiled. In the conditions they follow the
-    /// sessions of the file.
+    /// The sessions that the templates create, when the conditions of routes were compiled. In the conditions they
+    /// follow the sessions of the file.
     samples: Vec<SampleSession>,
     /// By index of the engine session, the session's index in conditions of routes; `None` for a created session
     /// without a user.
@@ -136,7 +136,7 @@ pub struct Oms {
     looks_at_all: bool,
     gathered: Gathered,
     note: Vec<u8>,
-    /// What the settings say of the fields of venues' reports.
+    /// The settings for the fields of venues' reports.
     report_settings: Arc<ReportSettings>,
     /// The dictionaries of all sessions, each once.
     dictionaries: Vec<Arc<Dictionary>>,
@@ -347,8 +347,8 @@ impl Oms {
         (&mut self.core, out, self.gathered.fields())
     }
 
-    /// Start time plus elapsed monotonic time, in nanoseconds. It never goes backwards, even if the wall clock is
-    /// changed.
+    /// Start time plus elapsed monotonic time, in nanoseconds. This time never goes backwards, even if the wall clock
+    /// is changed.
     fn at(&mut self, now: Now) -> i64 {
         let state = self.core.state().time();
         let (then, time) = *self.start.get_or_insert((now.mono, state.max(now.wall.0)));

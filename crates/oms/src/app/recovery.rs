@@ -10,10 +10,10 @@
 //! report from the state before an event and the event, so the report has the same fields as the first time.
 //!
 //! The events also have reports that were never sent: those for a session outside its schedule, or for a drop copy that
-//! was configured later. They also give the account of each report, which the reject of a cancel does not have.
+//! was configured later. The events also give the account of each report; the reject of a cancel has no account.
 //!
-//! This has two costs: a second state in memory while a request is carried out, and reports that a newer version of the
-//! OMS may write with other fields.
+//! Reading the events has two costs: a second state in memory while a request is carried out, and reports that a newer
+//! version of the OMS may write with other fields.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -56,8 +56,8 @@ pub trait ReportArchive: Send {
 /// Progress of a request.
 #[derive(Debug)]
 pub enum ArchiveNews {
-    /// The journal is open, and reports from number `from` on are available. This is always the first progress of a
-    /// request.
+    /// The journal is open, and reports from number `from` on are available. This value is always the first progress of
+    /// a request.
     Opened {
         /// The number of the first report that is available.
         from: u64,
@@ -159,7 +159,7 @@ pub struct ReportRequest {
     pub(crate) dictionary: Arc<Dictionary>,
     /// The dictionaries of all sessions. Each message that caused a report was read with one of them.
     pub(crate) dictionaries: Vec<Arc<Dictionary>>,
-    /// What the settings say of the fields of venues' reports.
+    /// The settings for the fields of venues' reports.
     pub(crate) settings: Arc<ReportSettings>,
     /// Converts the fields of venues' reports.
     pub(crate) converter: FieldConverter,

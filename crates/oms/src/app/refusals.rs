@@ -1,8 +1,9 @@
 //! Reject(3) and BusinessMessageReject(j) of venues: finds the order or request of the OMS to which each of them
 //! refers.
 //!
-//! RefSeqNum(45) names the rejected message, which the engine has. BusinessRejectRefID(379) is optional. It counts if
-//! it names the same message as 45, or if 45 names none. RefMsgType(372) is compared with the rejected message.
+//! RefSeqNum(45) names the rejected message, which the engine has. BusinessRejectRefID(379) is optional.
+//! BusinessRejectRefID counts if it names the same message as 45, or if 45 names none. RefMsgType(372) is compared with
+//! the rejected message.
 
 use fixwire_protocol::{Message, Outbox, tag, value};
 

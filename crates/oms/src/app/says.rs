@@ -419,7 +419,8 @@ impl Oms {
         }
     }
 
-    /// Counts a message of a venue that the OMS does not use. Such a message is only written to the journal.
+    /// Counts a message of a venue that the OMS does not use. A message that the OMS does not use is only written to
+    /// the journal.
     #[cold]
     fn is_not_used(&mut self, line: SessionNo, msg_type: &[u8]) {
         let count = self.not_used.add(line, msg_type);

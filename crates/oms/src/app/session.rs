@@ -14,7 +14,7 @@ use crate::values::fields::field_table::is_instruction;
 use crate::values::fields::tmp_fields::TmpFields;
 use crate::values::rules::{CreatedName, LineGroup, RiskRules, UserRule, is_pattern, matches};
 
-/// A session of the OMS. Its index is its `SessionId` in the engine.
+/// A session of the OMS. The index of a session is its `SessionId` in the engine.
 #[derive(Clone, Debug)]
 pub struct OmsSession {
     /// Name of the session in the settings.

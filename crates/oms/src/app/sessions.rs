@@ -54,7 +54,7 @@ fn header_problems<'a>(
     })
 }
 
-/// What the settings say of the fields of venues' reports.
+/// The settings for the fields of venues' reports.
 fn report_settings(oms: &Oms) -> ReportSettings {
     let (rules, names) = (oms.core.rules(), oms.core.state().sessions());
     let groups = rules.groups.iter();
@@ -282,8 +282,8 @@ impl Oms {
         }
     }
 
-    /// Adds a session that a Logon has created, or that a start has restored. It gets its number and its limits with the
-    /// next events.
+    /// Adds a session that a Logon has created, or that a start has restored. The session gets its number and its
+    /// limits with the next events.
     pub(super) fn add_created(&mut self, session: SessionId, engine: &str) {
         // An earlier id is that of a session that was removed and comes back.
         if session.0 as usize != self.sessions.len() {

@@ -47,7 +47,7 @@ pub enum OmsEvent<'a> {
         unreadable: bool,
         /// Whether the order is in memory.
         is_known: bool,
-        /// What is wrong with the report, and what it says of a fill; empty when nothing else is known.
+        /// The fault of the report, and its text about a fill; empty when nothing else is known.
         why: &'a str,
     },
     /// A venue cancels or corrects a trade that the OMS does not have so: nothing is changed.
@@ -441,7 +441,7 @@ pub enum OmsEvent<'a> {
     },
     /// Open orders at a venue have a name that the settings change: the name stays.
     NameKept {
-        /// What it names, the line and the orders.
+        /// The named object, the line and the orders.
         name: &'a str,
     },
     /// Notes of the journal could not be read at the start: new orders are rejected.
@@ -799,7 +799,7 @@ impl OmsEvent<'_> {
     }
 }
 
-/// What an operator has to do after the exchange refused a login.
+/// The operator's task after the exchange refused a login.
 fn what_to_do(why: &LinkEnd) -> &'static str {
     match why {
         LinkEnd::Refused { status, .. } if *status == TmpStatus::LOCKED => {

@@ -1,4 +1,5 @@
-//! The whole state as sorted `name=value` lines. They prove that a change of the code changes nothing else.
+//! The whole state as sorted `name=value` lines. These lines prove that a change of the code leaves the state as it
+//! was.
 //!
 //! ```text
 //!   order 17 side=1                     values of FIX where FIX has one
@@ -9,8 +10,8 @@
 //! ```
 //!
 //! The lines use the words of a trader or operator, so that they stay the same when types and modules change. Each
-//! struct is destructured without `..`. So a new field compiles only if a line shows it, or if it is listed among the
-//! fields that are derived or that the settings set.
+//! struct is destructured without `..`. A new field therefore compiles only if a line shows it, or if it is listed
+//! among the fields that are derived or that the settings set.
 //!
 //! Compiled for tests and with the feature `state-lines`; never in a release.
 

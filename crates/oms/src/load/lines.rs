@@ -259,7 +259,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks that a session or link can be a line of a group. It must have no other role.
+    /// Checks that a session or link can be a line of a group. The session or link must have no other role.
     fn check_new_line(&mut self, at: usize, line: &String, before: &[String]) {
         self.check_line(at, line);
         let mut others = self.rules.groups.iter().flat_map(|group| &group.lines);

@@ -28,8 +28,8 @@ impl Core {
         group.is_some_and(|group| self.lines.groups[group].has_futures)
     }
 
-    /// The PositionEffect of a new order. It is the value of the order, or over TMP, if the order has none, the default
-    /// of the user. `has_effect` is false if positions of the instrument net.
+    /// The PositionEffect of a new order. The value comes from the order, or over TMP, if the order has none, from the
+    /// default of the user. `has_effect` is false if positions of the instrument net.
     #[inline(never)]
     pub(crate) fn effect_of(
         &self,
@@ -88,8 +88,8 @@ impl Core {
         Err(Reason::of(why))
     }
 
-    /// Checks that a replace can be sent. It must change the price or reduce the quantity, but not both. The OMS itself
-    /// carries out the replace of an order that was not sent.
+    /// Checks that a replace can be sent. The replace must change the price or reduce the quantity, but not both. The
+    /// OMS itself carries out the replace of an order that was not sent.
     #[inline(never)]
     pub(crate) fn check_tmp_change(
         &self,

@@ -225,8 +225,8 @@ impl Core {
     }
 }
 
-/// The name of an order placed elsewhere. It is the order_no. For one side of a quote, the side is added, because both
-/// sides have the same order_no. For an order of another broker than the link's broker, the number of the order's
+/// The name of an order placed elsewhere. The name is the order_no. For one side of a quote, the side is added, because
+/// both sides have the same order_no. For an order of another broker than the link's broker, the number of the order's
 /// broker comes first.
 fn name_of(copy: &R06, fcm_id: u16) -> Text {
     let order_no = String::from_utf8_lossy(&copy.order_no);

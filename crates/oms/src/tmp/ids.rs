@@ -66,8 +66,8 @@ pub(crate) fn resolve(
     }
 }
 
-/// The request with this ord_id. It is the pending request, else the last request that succeeded, else the one with the
-/// highest number.
+/// The request with this ord_id. The result is the pending request, else the last request that succeeded, else the one
+/// with the highest number.
 fn request_of(state: &OmsState, order: &Order, ord_id: u32) -> Number {
     let pending = state.orders().request_of(order).map(|it| it.number);
     let known = [order.current, order.attempt(), order.number];

@@ -80,7 +80,8 @@ impl Execution {
         }
     }
 
-    /// The content of an R22. Its fill is the fill of the first leg; for a spread see [`Core::short_of_spread`].
+    /// The content of an R22. The fill of an R22 is the fill of the first leg; for a spread see
+    /// [`Core::short_of_spread`].
     fn of_short(body: &R22) -> Self {
         Self {
             status: body.status,
@@ -211,8 +212,8 @@ pub(crate) struct TmpOutcome {
 }
 
 impl Core {
-    /// Handles an application message of the exchange; `None` for a message that is not about orders. Such a message is
-    /// only written to the journal.
+    /// Handles an application message of the exchange; `None` for a message that is not about orders. A message that is
+    /// not about orders is only written to the journal.
     pub(crate) fn tmp_says(
         &mut self,
         at: i64,
@@ -359,8 +360,8 @@ impl Core {
         heard
     }
 
-    /// Whether the price of a report can be compared with the price of its order. It cannot if the order was entered
-    /// while the tick size had more decimals.
+    /// Whether the price of a report can be compared with the price of its order. The prices cannot be compared if the
+    /// order was entered while the tick size had more decimals.
     fn tmp_says_price(&self, said: &Execution, order: &Order, scale: u8) -> bool {
         let is_comparable = match said.exec_type {
             TmpExecType::REDUCE => false,
@@ -465,8 +466,8 @@ impl Core {
         })
     }
 
-    /// Account(1) for an account number of the exchange. It is the digits, or the account whose name is these digits
-    /// after zeros.
+    /// Account(1) for an account number of the exchange. Account(1) is the digits, or the account whose name is these
+    /// digits after zeros.
     pub(super) fn tmp_account(&self, number: Option<u32>) -> Text {
         let Some(number) = number else {
             return Text::EMPTY;
@@ -552,8 +553,8 @@ impl Core {
     }
 }
 
-/// The hash that stands for ExecID(17) of a report over TMP. It is made from the body of the report, so a report that
-/// is sent again has the same hash, even if its MsgSeqNum or the target_id of a copy differs.
+/// The hash that stands for ExecID(17) of a report over TMP. The hash is made from the body of the report, so a report
+/// that is sent again has the same hash, even if its MsgSeqNum or the target_id of a copy differs.
 pub(super) fn exec_of(frame: &[u8]) -> u64 {
     let body = frame.get(BODY..frame.len() - 1).unwrap_or_default();
     let mut room = [0; R32::SIZE];

@@ -23,7 +23,7 @@ pub(super) enum AnswerKind {
     Declined(RejectedBy),
 }
 
-/// Who rejected a request in the record.
+/// The party that rejected a request in the record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum RejectedBy {
     /// The OMS of the record. A rejected new order has OrderID(37) = NONE; a rejected cancel or replace has a control

@@ -81,7 +81,7 @@ pub struct OmsTrial {
     reads_answer: bool,
 }
 
-/// Which messages of a record have no effect on a trial, because their session is a line.
+/// The messages of a record that have no effect on a trial, because their session is a line.
 #[derive(Clone, Debug)]
 pub struct IgnoredMessages {
     /// By session, whether it is a line.

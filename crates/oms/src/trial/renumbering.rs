@@ -13,7 +13,7 @@ pub(super) const NO_ORDER: Number = 0;
 
 /// Writes requests with other numbers.
 pub(super) struct Renumbering {
-    /// Decodes the written requests. It knows the data fields of all clients.
+    /// Decodes the written requests. The decoder knows the data fields of all clients.
     decoder: Decoder,
     /// The bytes of such a request.
     bytes: Vec<u8>,

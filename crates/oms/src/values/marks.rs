@@ -48,7 +48,7 @@ impl RequestMarks {
         *self == Self::default()
     }
 
-    /// These values, with the value of `other` for each value that is not set.
+    /// Returns these values, with the value of `other` for each value that is not set.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let or = |one, other| if one == 0 { other } else { one };

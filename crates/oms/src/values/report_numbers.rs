@@ -5,8 +5,8 @@ use fixwire_protocol::tag;
 
 /// ApplID(1180) of the reports to a client.
 ///
-/// ApplSeqNum(1181) of a report is the number of its event. These numbers rise with gaps. A report keeps its number
-/// after a restart and on later days.
+/// ApplSeqNum(1181) of a report is the number of its event. ApplSeqNums rise with gaps. A report keeps its number after
+/// a restart and on later days.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ReportNumbers {
     id: [u8; Self::LONGEST],

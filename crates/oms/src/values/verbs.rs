@@ -74,7 +74,8 @@ verbs! {
     Price: "price", "symbol=NAME last=PRICE", Market;
     /// Enters a report of a venue by hand.
     Report: "report", "order=NUMBER type=TYPE ...", Report free;
-    /// Takes a fill back. It is named by its order and the venue's ExecID(17), or by the ExecID(17) that the client has.
+    /// Takes a fill back. The report is named by its order and the venue's ExecID(17), or by the ExecID(17) that the
+    /// client has.
     Bust: "bust", "fill=ORDER/EXECID", Report free;
     /// Corrects the quantity and price of a fill.
     Correct: "correct", "fill=ORDER/EXECID quantity=QUANTITY price=PRICE", Report free;

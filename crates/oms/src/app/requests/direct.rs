@@ -192,7 +192,7 @@ impl DirectFinder<'_> {
             .collect()
     }
 
-    /// What is done with a field; `None` if it needs a closer look.
+    /// The treatment of a field; `None` if it needs a closer look.
     fn use_of(&mut self, tag: Tag) -> Option<DirectUse> {
         if self.is_own(tag) {
             return None;

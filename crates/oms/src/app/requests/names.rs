@@ -176,8 +176,8 @@ fn in_own_names_of<T>(
     )
 }
 
-/// The line whose names the messages of a session use. It is the session itself; for a drop copy session of a venue,
-/// the first of the lines whose reports are copied.
+/// The line whose names the messages of a session use. The line is the session itself; for a drop copy session of a
+/// venue, the first of the lines whose reports are copied.
 fn line_of(oms: &Oms, session: SessionNo) -> SessionNo {
     let names = oms.core.state().sessions();
     let mut sources = oms.rules().copy_sources.iter();

@@ -99,7 +99,8 @@ pub struct DayStart {
     pub first: u64,
 }
 
-/// A hash of a note: equal for equal bytes, in every process of this version. It recognises the journal of a note.
+/// A hash of a note: equal for equal bytes, in every process of this version. The hash recognises the journal of a
+/// note.
 #[must_use]
 pub fn note_hash(note: &[u8]) -> u64 {
     state_hash(|to| to.text(note))

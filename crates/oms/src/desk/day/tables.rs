@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What the values of a column are.
+/// The values of a column.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DayColumnKind {
     /// Any text.
@@ -21,7 +21,7 @@ pub enum DayColumnKind {
 pub struct DayColumn {
     /// The name, as it is in the heading of a file.
     pub name: &'static str,
-    /// What its values are.
+    /// The values of this column.
     pub kind: DayColumnKind,
 }
 

@@ -7,7 +7,7 @@ use super::{History, text};
 use crate::state::event::{BreakEvent, UndoEvent};
 
 impl History {
-    /// Who busted or corrected a fill. A report that an operator enters comes directly before.
+    /// The operator or venue that busted or corrected a fill. A report that an operator enters comes directly before.
     fn undoer(&self, event: &UndoEvent<'_>) -> &'static str {
         let (UndoEvent::Busted { order, .. }
         | UndoEvent::Corrected { order, .. }

@@ -16,7 +16,7 @@ use crate::values::show::text;
 pub(crate) struct Ignored {
     /// Whether its order is in memory.
     pub is_known: bool,
-    /// What is wrong with it, and its fill; empty when nothing else is known.
+    /// The fault of the report, and its fill; empty when nothing else is known.
     pub why: String,
 }
 
@@ -94,7 +94,7 @@ fn differences(state: &OmsState, order: &Order, report: &VenueReport<'_>, why: &
     }
 }
 
-/// What a fill of an unknown order lacks to change a position.
+/// The data that a fill of an unknown order lacks to change a position.
 fn unknown(state: &OmsState, report: &VenueReport<'_>, why: &mut Vec<String>) {
     let mut check = |name: &str, value: &[u8], is_known: bool| match (value, is_known) {
         (_, true) => {}

@@ -116,8 +116,8 @@ impl<'a> Load<'a> {
         SipHasher24::new().hash(text.as_bytes())
     }
 
-    /// Hash of the request that a second operator must repeat. It includes everything but `read`, which depends on the
-    /// time of the request.
+    /// Hash of the request that a second operator must repeat. The hash includes everything but `read`, which depends
+    /// on the time of the request.
     fn request_hash(&self) -> u64 {
         let mut text = format!("{:?} {:?} {}", self.quantities, self.as_of, self.file);
         for row in self.rows.split(';') {

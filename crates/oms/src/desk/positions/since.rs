@@ -249,8 +249,8 @@ fn places(state: &OmsState, event: &OrderEvent<'_>) -> Vec<Place> {
     }
 }
 
-/// The order of a fill, bust or correction that opened the quantity that it could not close. Its effect depends on the
-/// position at that time.
+/// The order of a fill, bust or correction that opened the quantity that it could not close. The effect of such an
+/// order depends on the position at that time.
 fn turning(
     state: &OmsState,
     event: &OrderEvent<'_>,

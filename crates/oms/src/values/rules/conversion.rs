@@ -43,7 +43,7 @@ impl ConversionFiles {
         self.0.iter()
     }
 
-    /// These tables, and `tables` for all other versions.
+    /// Returns these tables, and `tables` for all other versions.
     pub(crate) fn over(&self, mut tables: BuiltInConversions) -> BuiltInConversions {
         for it in &self.0 {
             // The reader of the settings has reported the mistakes.

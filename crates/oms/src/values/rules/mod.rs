@@ -1,4 +1,4 @@
-//! The settings as values, such as rights and routes. They are not part of the state.
+//! The settings as values, such as rights and routes. These settings are not part of the state.
 
 mod conversion;
 pub(crate) mod currency;
@@ -146,7 +146,7 @@ pub struct UserRule {
     pub validity: Option<i64>,
     /// Language of the user's texts in addition to English.
     pub language: Option<String>,
-    /// What the OMS does with fields of the user's requests.
+    /// Treatment of the fields of the user's requests.
     pub contract: Contract,
     /// Fields of venues' reports that the user does not get.
     pub report_drop: ReportTags,
@@ -154,8 +154,8 @@ pub struct UserRule {
     pub marks: UserMarks,
 }
 
-/// Values for a user's orders over TMP that do not come from the terms of the orders. They have precedence over the
-/// values of the line.
+/// Values for a user's orders over TMP that do not come from the terms of the orders. These values have precedence over
+/// the values of the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct UserMarks {
     /// The clearing member.
@@ -228,7 +228,7 @@ pub struct LineGroup {
     pub lines: Vec<String>,
     /// Names of groups to the same venue whose sessions send new orders while no session of this group is logged on.
     pub helpers: Vec<String>,
-    /// Which orders stay on one session; `None`: orders go to the sessions in turn.
+    /// The orders that stay on one session; `None`: orders go to the sessions in turn.
     pub affinity: Option<Affinity>,
     /// Rate limit of the venue for each session.
     pub flow: Option<FlowRule>,
@@ -248,15 +248,15 @@ pub struct LineGroup {
     pub has_futures: bool,
     /// Whether the OMS requests the state of trading at each logon of a line.
     pub market_status: bool,
-    /// What the OMS does after rejects of the venue; the first matching entry decides.
+    /// The OMS's actions after rejects of the venue; the first matching entry decides.
     pub errors: Vec<ErrorRule>,
     /// The number pool for orders of users that have no pool.
     pub number_pool: Option<String>,
-    /// What the OMS does with fields of requests to lines of the group.
+    /// Treatment of the fields of requests to lines of the group.
     pub contract: Contract,
     /// Fields of reports on the lines that clients and drop copies get beside those of the table of fields.
     pub report_carry: ReportTags,
-    /// Which fields of requests fill fields of TMP, if the lines speak TMP.
+    /// The fields of requests that fill fields of TMP, if the lines speak TMP.
     pub tmp_fields: TmpFields,
     /// Whether the OMS adds to a replace those fields of the order that the client's replace leaves out.
     pub merges: bool,
@@ -303,14 +303,14 @@ pub enum StatusRule {
     Never,
 }
 
-/// What the OMS does after a reject of a venue.
+/// The OMS's action after a reject of a venue.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ErrorRule {
     /// The reject code to match; `None` for any code.
     pub code: Option<RejectCode>,
     /// Text(58) to match; `*` matches any suffix. `None` for any text.
     pub text: Option<String>,
-    /// What the OMS does with a rejected new order.
+    /// Treatment of a rejected new order.
     pub remedy: Remedy,
     /// Maximum number of retries.
     pub times: u8,
@@ -374,13 +374,13 @@ pub struct DayFolder {
 /// The database for the rows of trading days.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DayDatabase {
-    /// Its address, such as `postgresql://USER@HOST:PORT/DATABASE`.
+    /// The address of the database, such as `postgresql://USER@HOST:PORT/DATABASE`.
     pub address: String,
     /// Byte offset of the value in the settings.
     pub place: usize,
 }
 
-/// What the names of tables in a database begin with.
+/// Beginning of the names of the tables in the database.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TablePrefix(pub String);
 
@@ -414,7 +414,7 @@ impl DayFormat {
     }
 }
 
-/// What the OMS does with a new order that a venue rejected.
+/// Treatment of a new order that a venue rejected.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Remedy {
     /// The client receives the reject.
@@ -452,7 +452,7 @@ pub struct PoolRule {
     pub each_day: bool,
 }
 
-/// Which orders stay on the same session while it is ready.
+/// The orders that stay on the same session while it is ready.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Affinity {
     /// Orders of an account.
@@ -665,7 +665,8 @@ pub struct RiskRules {
     pub reload_at: Option<i64>,
     /// Entries of the restricted list.
     pub restricted: Vec<RestrictedRule>,
-    /// Whether self-trade prevention is on. It rejects an order that could trade with another order of the same owner.
+    /// Whether self-trade prevention is on. Self-trade prevention rejects an order that could trade with another order
+    /// of the same owner.
     pub rejects_self_trades: bool,
     /// The reference price of RC8.
     pub reference_price: ReferencePrice,
@@ -687,7 +688,7 @@ pub struct RiskRules {
     pub database: Option<DayDatabase>,
     /// The file with the password for the database, relative to the folder of the settings.
     pub database_password_file: Option<String>,
-    /// What the names of the tables in the database begin with.
+    /// Beginning of the names of the tables in the database.
     pub database_prefix: TablePrefix,
     /// Tags of the user-defined fields of this OMS.
     pub own_tags: OwnTags,
@@ -779,8 +780,8 @@ impl RiskRules {
         found.map(|route| route.group)
     }
 
-    /// The routes that orders in a symbol may take, in order. These are the routes with a condition before the first
-    /// route without one, and that route.
+    /// The routes that orders in a symbol may take, in order. The result has the routes with a condition before the
+    /// first route without one, and that route.
     pub fn routes_of<'s>(&'s self, symbol: &'s [u8]) -> impl Iterator<Item = &'s Route> {
         let mut is_decided = false;
         let routes = self.routes.iter().filter(|route| route.has(symbol));
