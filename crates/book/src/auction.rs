@@ -7,8 +7,7 @@ use crate::order::{BookOrder, Side};
 /// The best prices so far. Candidates are examined from the lowest price to the highest.
 struct Choice {
     best: Crossing,
-    /// Of the candidates that are as good as the best: the lowest, the highest, and the one nearest to the reference
-    /// price.
+    /// Among the best candidates: the lowest price, the highest price, and the price nearest to the reference price.
     low: Crossing,
     high: Crossing,
     near: Crossing,
@@ -17,10 +16,10 @@ struct Choice {
 impl Book {
     /// The price that an auction would find now, and the quantity that would trade. `None` when nothing would trade.
     ///
-    /// The candidates are all limit prices in the book and the reference price. The reference price is the price of
-    /// the last trade; before the first trade it is the price with which the book was made. Hidden quantity counts,
-    /// and market orders accept every price. These rules choose the price. Each rule decides only if the rules before
-    /// it leave more than one price:
+    /// The candidates are all limit prices in the book and the reference price. The reference price is the price of the
+    /// last trade; before the first trade it is the price with which the book was made. Hidden quantity counts, and
+    /// market orders accept every price. These auction rules choose the price. Each rule decides only if the
+    /// rules before it leave more than one price:
     ///
     /// 1. the greatest quantity trades;
     /// 2. the remaining surplus is the smallest;
@@ -69,7 +68,7 @@ impl Book {
     }
 
     /// Executes the trades of an auction call. Orders trade in the order of price and time, all at the price that
-    /// [`indicative`](Self::indicative) gives. What is left of market orders is cancelled. The auction call
+    /// [`indicative`](Self::indicative) gives. The unfilled rest of market orders is cancelled. The auction call
     /// continues. Outside an auction call this function does nothing. A change of the state to
     /// [`BookState::Continuous`] also executes these trades.
     pub fn uncross(&mut self, sink: &mut impl FnMut(BookEvent)) {

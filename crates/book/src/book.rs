@@ -255,8 +255,8 @@ impl Book {
         }
     }
 
-    /// Restores an order in a copy of the book. The order goes to the back of its level and does not trade. This is
-    /// for callers that have saved [`resting`](Self::resting) and [`waiting`](Self::waiting) of both sides.
+    /// Restores an order in a copy of the book. The order goes to the back of its level and does not trade. This call
+    /// is for callers that have saved [`resting`](Self::resting) and [`waiting`](Self::waiting) of both sides.
     ///
     /// # Errors
     ///

@@ -45,8 +45,8 @@ impl Book {
         self.run_stops(sink);
     }
 
-    /// Changes an order. The order keeps its place if its prices stay the same and its quantity does not rise.
-    /// Otherwise it goes to the back of its level, and trades if it can.
+    /// Changes an order. The order keeps its place if its prices stay the same and its quantity does not rise. Any
+    /// other changed order goes to the back of its level, and trades if it can.
     ///
     /// When an iceberg becomes smaller, it gives up hidden quantity first.
     pub fn replace(&mut self, id: u64, change: OrderChange, sink: &mut impl FnMut(BookEvent)) {

@@ -9,8 +9,8 @@ use crate::order::Side;
 use crate::slab::NONE;
 
 impl Book {
-    /// Checks all invariants. It can be called between any two calls. Links, sums, ids and free positions must be
-    /// consistent, and no order may show more than it is allowed to. In continuous trading the book must not be
+    /// Checks all invariants. The check can run between any two calls of the book. Links, sums, ids and free positions
+    /// must be consistent, and no order may show more than it is allowed to. In continuous trading the book must not be
     /// crossed, and no stop order may be overdue.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::slab::NONE;
 /// order, because the multiplication spreads them over the table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
-    /// The places of the table. Their number is a power of two, and at least half of them are empty.
+    /// The places of the table. The number of places is a power of two, and at least half of the places are empty.
     places: Vec<Place>,
     len: usize,
 }

@@ -19,7 +19,7 @@ impl Side {
         }
     }
 
-    /// The key of this side's market orders in the tree of price levels. It comes before every limit.
+    /// The key of this side's market orders in the tree of price levels. This key comes before every limit.
     pub(crate) fn market_key(self) -> i64 {
         match self {
             Self::Buy => i64::MAX,
@@ -48,7 +48,7 @@ pub const SLICES_MAX: u64 = 1000;
 /// An order to be entered. Prices are in ticks, quantities in lots.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct EntryOrder {
-    /// The id that the caller has chosen. It must be unique in the book.
+    /// The id that the caller has chosen. The caller's id must be unique in the book.
     pub id: u64,
     /// Buys or sells.
     pub side: Side,
@@ -121,9 +121,9 @@ impl EntryOrder {
 /// The new values of an order. A price of `None` stays as it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OrderChange {
-    /// The new limit. It must be `None` for a market order.
+    /// The new limit. The price must be `None` for a market order.
     pub price: Option<i64>,
-    /// The new stop price. It is only for a stop order that has not been triggered.
+    /// The new stop price. A new stop price is allowed only for a stop order that has not been triggered.
     pub stop: Option<i64>,
     /// The new total quantity, including the quantity that has traded.
     pub quantity: u64,

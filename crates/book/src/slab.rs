@@ -11,7 +11,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Slab {
     slots: Vec<Slot>,
-    /// The first free place. Its `next` leads to the other free places.
+    /// The first free place. The `next` of a free place leads to the next free place.
     free: u32,
     len: usize,
 }

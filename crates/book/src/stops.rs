@@ -1,4 +1,4 @@
-//! Stop orders. They wait until a trade reaches their stop price.
+//! Stop orders, which wait until a trade reaches their stop price.
 
 use crate::book::{Book, BookState};
 use crate::event::BookEvent;

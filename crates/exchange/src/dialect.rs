@@ -84,8 +84,8 @@ impl Dialect {
         self >= Self::Fix43
     }
 
-    /// ExecType(150) of a report; `None` when the FIX version has no value for this kind of report. Such a report is
-    /// not sent.
+    /// ExecType(150) of a report; `None` when the FIX version has no value for this kind of report. A report without a
+    /// value is not sent.
     pub(crate) fn exec_type(self, kind: Kind, ord_status: u8) -> Option<u8> {
         let old = self == Self::Fix42;
         Some(match kind {

@@ -100,7 +100,7 @@ impl FaultKind {
     }
 }
 
-/// What a fault does with a frame that is sent over a TMP line.
+/// The effect of a fault on a frame that is sent over a TMP line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum LineFault {
     /// The frame has a wrong checksum.
@@ -137,7 +137,7 @@ impl FaultNames<'_> {
     }
 }
 
-/// What a wire fault does with a message.
+/// The effect of a wire fault on a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WireFault {
     /// The message has a wrong CheckSum(10).
@@ -168,7 +168,7 @@ const KINDS: [(&str, FaultKind); 15] = [
     ("cut", FaultKind::Cut),
 ];
 
-/// What faults do with a report that waits to be sent.
+/// The effect of faults on a report that waits to be sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Fate {
     Send,
@@ -250,7 +250,7 @@ pub trait WireControl: fmt::Debug + Send + Sync {
     fn change(&self, change: &mut dyn FnMut(&mut WireFaults));
 }
 
-/// All faults, and what they do with each waiting report.
+/// All faults, and their effect on each waiting report.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) rules: Vec<FaultRule>,
@@ -379,7 +379,7 @@ impl Faults {
         rules.any(|rule| rule.kind == FaultKind::Stall && rule.is_for(session))
     }
 
-    /// What the active faults do with a new report.
+    /// The effect of the active faults on a new report.
     pub(crate) fn fate(&mut self, now: Mono, session: &str, msg_type: &[u8], is_tmp: bool) -> Fate {
         let of_reports = |rule: &FaultRule| {
             use FaultKind::{Change, Delay, Drop, Duplicate, Reorder, Repeat};
@@ -525,8 +525,7 @@ impl FaultRule {
         Ok(rule)
     }
 
-    /// Whether the exchange applies the fault itself, to frames of TMP lines. Otherwise the fault applies to FIX
-    /// messages.
+    /// Whether the exchange applies the fault itself, to frames of TMP lines. Other faults apply to FIX messages.
     ///
     /// # Errors
     ///

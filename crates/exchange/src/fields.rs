@@ -28,7 +28,7 @@ pub(crate) const READ: [Tag; 17] = [
     tag::DISPLAY_QTY,
 ];
 
-/// Maximum length of a value that the exchange uses, in bytes. It limits the memory of a request.
+/// Maximum length of a value that the exchange uses, in bytes. This limit limits the memory of a request.
 pub(crate) const VALUE_MAX: usize = 64;
 
 /// Fields as in a message: `tag=value` and SOH for each.

@@ -47,8 +47,8 @@ pub(crate) fn value(count: i64, unit: Decimal) -> Decimal {
     }
 }
 
-/// Average price: `notional` (ticks times lots) divided by `lots`. It has the digits of the tick, and up to
-/// [`MORE_DIGITS`] more if needed; rounded half up.
+/// Average price: `notional` (ticks times lots) divided by `lots`. The average price has the decimals of the tick, and
+/// up to [`MORE_DIGITS`] more if needed; rounded half up.
 pub(crate) fn average(notional: i128, lots: u64, tick: Decimal) -> Decimal {
     if lots == 0 {
         return Decimal::from_int(0);

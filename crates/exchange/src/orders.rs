@@ -167,7 +167,8 @@ impl Orders {
         }
     }
 
-    /// Removes closed orders above the limit, the oldest first, and returns them. Their ClOrdIDs can be reused.
+    /// Removes closed orders above the limit, the oldest first, and returns them. The ClOrdIDs of removed orders can be
+    /// reused.
     pub(crate) fn forget(&mut self) -> Vec<u64> {
         let mut forgotten = Vec::new();
         while self.closed.len() > self.remembered_max as usize {

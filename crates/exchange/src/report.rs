@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     pub(crate) ends: bool,
 }
 
-/// What an ExecutionReport(8) says in addition to the data of the order.
+/// The content of an ExecutionReport(8) in addition to the data of the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) kind: Kind,
@@ -173,7 +173,7 @@ pub(crate) fn display_tag(dialect: Dialect) -> u32 {
     }
 }
 
-/// What an answer says about an order that was rejected, or that is unknown to the exchange.
+/// The content of an answer about an order that was rejected, or that is unknown to the exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoOrder<'a> {
     pub(crate) kind: Kind,
@@ -184,8 +184,8 @@ pub(crate) struct NoOrder<'a> {
     pub(crate) more: &'a [u8],
 }
 
-/// The body of an ExecutionReport(8) about an order that was rejected, or that is unknown to the exchange. It repeats
-/// fields of the request.
+/// The body of an ExecutionReport(8) about an order that was rejected, or that is unknown to the exchange. The report
+/// repeats fields of the request.
 pub(crate) fn no_order(
     dialect: Dialect,
     request: RequestFields<'_>,

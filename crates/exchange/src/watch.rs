@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use fixwire_book::BookState;
 use fixwire_protocol::SessionId;
 
-/// What a subscription reports on.
+/// The subject of a subscription.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Watched {
     /// One symbol, by a SecurityStatusRequest(e) with this id.

@@ -8,7 +8,7 @@ use crate::wire::WireField;
 /// Length of a numeric symbol in bytes; the rest of the field is zero.
 const NUMERIC_BYTES: usize = 8;
 
-/// A numeric symbol. Its numbers are valid for one market and trading session.
+/// A numeric symbol. Numeric symbols are valid for one market and trading session.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct NumericSymbol {
     /// Number of the first leg in the product list.

@@ -1,5 +1,5 @@
-//! Copies of reports for lines that subscribe to them. An R15 requests the subscription, an R16 answers it, and then
-//! an R06 follows for each report. Such a line has ap_code 7 or 8 and sends no orders.
+//! Copies of reports for lines that subscribe to them. An R15 requests the subscription, an R16 answers it, and then an
+//! R06 follows for each report. A line for copies has ap_code 7 or 8 and sends no orders.
 
 use fixwire_protocol::{Mono, Now, Outbox, SessionId};
 use fixwire_tmp::messages::{R06, R15, R16};

@@ -442,8 +442,8 @@ pub(super) fn mask_proof(frame: &[u8], outbox: &mut Outbox) {
     }
 }
 
-/// The first half of a frame, for a fault that cuts the frame. Its length and checksum fit the half, so that the
-/// member sees that the message is cut.
+/// The first half of a frame, for a fault that cuts the frame. Length and checksum fit this half, so that the member
+/// sees that the message is cut.
 fn half(frame: &[u8]) -> Vec<u8> {
     let len = (frame.len() / 2).max(fixwire_tmp::FRAME_BYTES_LEAST);
     let mut half = frame.get(..len.min(frame.len())).unwrap_or(frame).to_vec();

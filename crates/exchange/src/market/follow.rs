@@ -458,7 +458,7 @@ fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> MemberR
     }
 }
 
-/// A quantity in lots. It is a multiple of the lot; this was checked when the script was read.
+/// A quantity in lots. The quantity is a multiple of the lot; this was checked when the script was read.
 pub(super) fn lots(instrument: &Instrument, quantity: Decimal) -> u64 {
     let lots = units(quantity, instrument.lot).unwrap_or_default();
     u64::try_from(lots).unwrap_or_default()

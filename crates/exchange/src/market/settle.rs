@@ -76,8 +76,8 @@ impl Market {
         }
     }
 
-    /// Which other events the report of an event includes. Over TMP, an order that trades or is deleted on entry gets
-    /// no separate report for the entry, and no separate report for a deletion after a trade. For `Accepted` and
+    /// The other events that the report of an event includes. Over TMP, an order that trades or is deleted on entry
+    /// gets no separate report for the entry, and no separate report for a deletion after a trade. For `Accepted` and
     /// `Cancelled`, the result says whether the report of another event includes them.
     fn entry(&self, events: &[BookEvent], place: usize, id: u64) -> Entry {
         let member = self.orders.get(id).map(|order| order.member);

@@ -1,9 +1,9 @@
 //! A trader of the exchange: it quotes both sides of an instrument around a random walk, and trades now and then.
 //!
 //! The orders of a trader belong to no member: they are only in the book, and nobody receives reports on them. Each
-//! step is an event, and its random numbers come from the trader's own generator. So the same seed gives the same
-//! market, if members send the same orders between the same steps; and after a restart the trader continues where it
-//! stopped.
+//! step is an event, and its random numbers come from the trader's own generator. Therefore the same seed gives the
+//! same market, if members send the same orders between the same steps; and after a restart the trader continues where
+//! it stopped.
 
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ pub(crate) struct Trader {
     pub(crate) terms: TraderTerms,
     /// The state of the trader's random number generator.
     pub(crate) random: u64,
-    /// The trader's best bid, in ticks. Its best offer is higher by the spread.
+    /// The trader's best bid, in ticks. The trader's best offer is higher than the best bid by the spread.
     pub(crate) bid: i64,
     /// OrderIDs of the trader's quotes. Some of the quotes may have traded since the last step.
     pub(crate) quotes: Vec<u64>,

@@ -54,7 +54,7 @@ fn report(frame: &[u8]) -> Option<R02> {
     TmpFrame::read(frame).ok()?.body().ok()
 }
 
-/// A subscription of a line. It ends when the line's connection ends.
+/// A subscription of a line. A subscription to copies ends when the line's connection ends.
 #[derive(Clone, Debug)]
 pub(crate) struct CopySubscription {
     /// Index of the subscribed line.

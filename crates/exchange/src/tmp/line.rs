@@ -36,7 +36,7 @@ impl ExchangeTmpLine {
 pub(crate) struct TmpLine {
     pub(crate) name: String,
     pub(crate) settings: ExchangeLinkSettings,
-    /// The link; `None` until its first use. It begins with the MsgSeqNums in the notes.
+    /// The link; `None` until its first use. The link begins with the MsgSeqNums in the notes.
     pub(crate) link: Option<LinkExchange>,
     /// CancelOrderSec of the last login: the exchange refuses requests that are older than this number of seconds,
     /// except cancels; 0 means no limit.
@@ -65,13 +65,13 @@ impl TmpLine {
         }
     }
 
-    /// Whether the line receives copies of reports. Such a line sends no orders.
+    /// Whether the line receives copies of reports. A line for copies sends no orders.
     pub(crate) fn gets_copies(&self) -> bool {
         let code = self.settings.ap_code;
         matches!(code, ApCode::DROP_COPY | ApCode::CLEARING_MEMBER)
     }
 
-    /// The link. Its first use creates it, with these MsgSeqNums.
+    /// The link. The first use of the link creates it, with these MsgSeqNums.
     pub(crate) fn link(&mut self, numbers: LinkNumbers) -> &mut LinkExchange {
         let settings = &self.settings;
         self.link
@@ -83,8 +83,8 @@ impl TmpLine {
         self.link.as_mut()
     }
 
-    /// Sets the link back to the MsgSeqNums in the notes, because the link may be ahead of them. Its connection is
-    /// about to close.
+    /// Sets the link back to the MsgSeqNums in the notes, because the link may be ahead of them. The line's connection
+    /// is about to close.
     pub(crate) fn rewind(&mut self, numbers: LinkNumbers) {
         if let Some(link) = &mut self.link {
             link.rewind(numbers);

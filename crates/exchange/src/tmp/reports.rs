@@ -277,7 +277,7 @@ fn price(ticks: i64, instrument: &Instrument) -> i32 {
     wire_price(instrument.price(ticks))
 }
 
-/// A price in TMP. Its unit is the last decimal of the tick; a spread has the decimals of its legs.
+/// A price in TMP. The unit of a price is the last decimal of the tick; a spread has the decimals of its legs.
 fn wire_price(price: Decimal) -> i32 {
     let price = price.mantissa;
     i32::try_from(price).unwrap_or(if price < 0 { i32::MIN } else { i32::MAX })

@@ -72,8 +72,8 @@ pub(crate) fn refused<const SYMBOL: usize>(
     rejected(&ticket(from, entry), entry.side, status)
 }
 
-/// The two orders in an R09 or R39, or their rejects. Both are rejected if `status` is given. Each side is a limit
-/// order of its own.
+/// The two orders in an R09 or R39, or their rejects. Both orders are rejected if `status` is given. Each side is a
+/// limit order of its own.
 pub(crate) fn quote<const SYMBOL: usize>(
     market: &Market,
     from: &TmpAsker,
@@ -343,7 +343,7 @@ fn protected(instrument: &Instrument, side: TmpSide) -> Option<Decimal> {
     Some(instrument.price(ticks))
 }
 
-/// A price in TMP as a decimal. Its unit is the last decimal of the tick.
+/// A price in TMP as a decimal. The unit of a TMP price is the last decimal of the tick.
 fn price(price: i32, instrument: &Instrument) -> Decimal {
     Decimal {
         mantissa: i64::from(price),

@@ -42,7 +42,7 @@ enum LoginMessage {
     L42,
 }
 
-/// The broker's end of a link. It logs in, recovers missed messages, assigns MsgSeqNums to what it sends, and
+/// The broker's end of a link. The link logs in, recovers missed messages, assigns MsgSeqNums to what it sends, and
 /// respects the flow limit.
 ///
 /// ```text
@@ -75,8 +75,8 @@ pub struct LinkClient {
 }
 
 impl LinkClient {
-    /// A link that is down, with the MsgSeqNums that were saved last. It learns the flow limit from its first L50.
-    /// After a restart, wait one second before connecting, so that messages sent earlier no longer count.
+    /// A link that is down, with the MsgSeqNums that were saved last. The link learns the flow limit from its first
+    /// L50. After a restart, wait one second before connecting, so that messages sent earlier no longer count.
     #[must_use]
     pub fn new(settings: ClientLinkSettings, numbers: LinkNumbers) -> Self {
         Self {

@@ -119,7 +119,7 @@ pub enum LinkWarning {
         /// The status.
         status: TmpStatus,
     },
-    /// A message has a MsgSeqNum that was received before. It is not delivered.
+    /// A message has a MsgSeqNum that was received before. The message is not delivered.
     PossibleDuplicate {
         /// MsgSeqNum of the message.
         msg_seq_num: u32,

@@ -49,8 +49,8 @@ pub enum ExchangeLinkState {
     Dropping,
 }
 
-/// The exchange's end of a link. It verifies logins, resends missed messages, and checks MsgSeqNums and the flow
-/// limit.
+/// The exchange's end of a link. The exchange's end verifies logins, resends missed messages, and checks MsgSeqNums and
+/// the flow limit.
 ///
 /// ```text
 ///  Down -> AwaitL10 -> AwaitL20 -> AwaitL40 -+-> AwaitL42 <-+ (more blocks)

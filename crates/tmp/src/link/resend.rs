@@ -12,8 +12,8 @@ pub trait ResendStore {
 /// The messages that a login still has to resend.
 #[derive(Default)]
 pub(crate) struct ResendBlocks {
-    /// MsgSeqNum of the message to be read next from the store. It has 64 bits, so that it can exceed the last
-    /// MsgSeqNum.
+    /// MsgSeqNum of the message to be read next from the store. The MsgSeqNum has 64 bits, so that it can exceed the
+    /// last MsgSeqNum of the protocol.
     next: u64,
     end: u64,
     /// Bytes that were read from the store and are not sent yet.

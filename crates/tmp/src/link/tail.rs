@@ -8,7 +8,7 @@ use crate::header::FRAME_BYTES_LEAST;
 use crate::link::end::LinkEnd;
 use crate::wire::WireField;
 
-/// The incomplete message with which the last block ended. It is shorter than the longest frame.
+/// The incomplete message with which the last block ended. The incomplete message is shorter than the longest frame.
 #[derive(Clone, Default)]
 pub(crate) struct BlockTail(Vec<u8>);
 

@@ -45,7 +45,7 @@ layouts_with_symbol! {
         order_source: u8 = 49,
         info_source: [u8; 3] = 50,
     }
-    /// A quote with a bid and an offer. It is answered by two R02, or by two R03.
+    /// A quote with a bid and an offer. The quote is answered by two R02, or by two R03.
     QuoteEntry: R09 = 109, 84; R39 = 139, 104; broker
     {
         exec_type: TmpExecType = 17,

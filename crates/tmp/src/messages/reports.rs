@@ -157,8 +157,8 @@ same_fields! {
 }
 
 impl<const SYMBOL: usize> VenueExecution<SYMBOL> {
-    /// The short form of the report. It has no last price: for a single product, the fill is in the fields of the
-    /// first leg.
+    /// The short form of the report. The short form has no last price: for a single product, the fill is in the fields
+    /// of the first leg.
     #[must_use]
     pub const fn short(&self) -> R22 {
         let (leg_px, leg_qty) = match self.leg_side[0] {

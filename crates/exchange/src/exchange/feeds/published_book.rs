@@ -62,7 +62,7 @@ impl FeedTerms {
     }
 }
 
-/// What identifies an entry on one side of the book.
+/// The key of an entry on one side of the book.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum LevelId {
     /// The price, in ticks.
