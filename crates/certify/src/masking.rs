@@ -15,7 +15,7 @@ pub(crate) fn is_secret(tag: Tag) -> bool {
     is_secret_of_fix(tag) || fields::is_secret(tag)
 }
 
-/// Values that a plan has read from secret fields. They are masked in all other fields too.
+/// Values that a plan has read from secret fields. These values are masked in all other fields too.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secrets(BTreeSet<String>);
 

@@ -81,7 +81,7 @@ pub struct PlanStep {
     pub action: StepAction,
 }
 
-/// What a step does or expects.
+/// The action or expectation of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepAction {
     /// `connect`: opens the connection.

@@ -1,5 +1,5 @@
 //! [`RawSession`]: the session layer of a certification client. It assigns MsgSeqNums and answers messages as FIX
-//! requires, unless a step says otherwise. It checks the MsgSeqNum and CheckSum of received messages.
+//! requires, unless a step says otherwise. The session checks the MsgSeqNum and CheckSum of received messages.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;

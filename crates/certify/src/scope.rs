@@ -382,7 +382,7 @@ impl CaseScope {
     }
 }
 
-/// What is needed to compare one value.
+/// The data for the comparison of one value.
 struct Comparison<'a> {
     /// Variables that get their values from this message.
     captured: &'a [(String, String)],

@@ -70,12 +70,12 @@ impl From<io::Error> for SendFailure {
 pub(crate) struct SessionWords {
     /// What `logged-on` expects.
     pub(crate) login: &'static str,
-    /// Which answer is missing when the venue has not answered everything.
+    /// The missing answer, when the venue has not answered everything.
     pub(crate) no_answer: &'static str,
 }
 
-/// A session whose messages the steps of a case determine. It assigns sequence numbers and answers messages as its
-/// protocol requires, unless a step says otherwise.
+/// A session whose messages the steps of a case determine. The session assigns sequence numbers and answers messages as
+/// its protocol requires, unless a step says otherwise.
 pub(crate) trait PlayedSession {
     fn now(&mut self) -> Now;
 

@@ -126,7 +126,7 @@ pub struct VerifyArgs {
     json: bool,
 }
 
-/// Which way messages went, on the command line.
+/// The direction of messages, on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum DirectionFlag {
     /// Received

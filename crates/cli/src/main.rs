@@ -181,8 +181,8 @@ fn sparing(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether `typed` is most likely a typing error for `meant`. It is if `meant` begins with `typed`, or if at most a
-/// third of the letters differ.
+/// Whether `typed` is most likely a typing error for `meant`. An error is likely if `meant` begins with `typed`, or if
+/// at most a third of the letters differ.
 fn is_slip(typed: &str, meant: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
     if a.len() >= 3 && meant.starts_with(typed) {

@@ -100,7 +100,7 @@ pub struct RunOptions {
     pub file: PathBuf,
 }
 
-/// What an engine starts with: its file, its settings, and pending signals.
+/// The start values of an engine: its file, its settings, and pending signals.
 pub struct Begun {
     /// The file.
     pub source: Source,

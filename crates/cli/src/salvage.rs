@@ -14,7 +14,7 @@ use fixwire_protocol::readable::Escaped;
 use crate::failure::Failure;
 use crate::teller::counted;
 
-/// Which journal, and how.
+/// The journal to salvage, and the options.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire journal salvage --dry-run store     print what would be kept and lost

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// effect.
 const WAITING: usize = 8;
 
-/// Caught signals. They wait until the engine runs.
+/// Caught signals. Such signals wait until the engine runs.
 pub struct Caught {
     signals: Signals,
     terminal: Terminal,

@@ -60,7 +60,7 @@ pub struct OrderClient {
     pub(crate) decoder: Decoder,
 }
 
-/// What the current command is doing.
+/// The task of the current command.
 #[derive(Debug)]
 pub(crate) enum Task {
     Send(Sending),
@@ -81,7 +81,7 @@ pub(crate) enum Task {
 }
 
 impl OrderClient {
-    /// A client without orders. Its events are passed to `listener`.
+    /// A client without orders. The client's events are passed to `listener`.
     #[must_use]
     pub fn new(setup: &ClientSetup<'_>, listener: EventListener) -> Self {
         Self {

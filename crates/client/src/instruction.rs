@@ -81,7 +81,7 @@ pub enum Which {
     All,
 }
 
-/// What `wait` waits for.
+/// The event that ends a `wait`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Until {
     /// Until this number of answers was received, without answers that an earlier `wait` has counted.
@@ -92,7 +92,7 @@ pub enum Until {
     Time(Nanos),
 }
 
-/// What a `send` sends: messages, count and pace.
+/// The content of a `send`: messages, count and pace.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SendPlan {
     /// The template.

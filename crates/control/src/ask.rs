@@ -20,7 +20,7 @@ pub struct Asked {
     /// The session, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The operator's reason. It is recorded in the journal.
+    /// The operator's reason. The request is recorded in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Text(58) of a Logout; the command of an application; the kind of a reload.
@@ -128,7 +128,7 @@ impl ControlQuestion {
     }
 }
 
-/// What a request asks for, checked.
+/// The content of a request, after its checks.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Wish {
     Status(Option<String>),
@@ -168,7 +168,7 @@ impl Asked {
         self.wish().map(drop)
     }
 
-    /// What the request asks for; an error when a field is missing or not allowed.
+    /// The content of the request; an error when a field is missing or not allowed.
     pub(crate) fn wish(&self) -> Result<Wish, String> {
         let what = self.what;
         let uses: &[&str] = match what {

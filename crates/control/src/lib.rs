@@ -14,8 +14,8 @@
 //!
 //! [`Control`] is the engine's end of a connection, [`Client`] the other end. The operator is identified by the
 //! credentials that the system has for the connection, so no user can pretend to be another one. [`Asked`] lists the
-//! requests. They correspond to functions of [`Handle`](fixwire_engine::Handle), which first decides whether the
-//! operator has the right.
+//! requests. The requests correspond to functions of [`Handle`](fixwire_engine::Handle); the engine first checks
+//! whether the operator has the right.
 #![forbid(unsafe_code)]
 
 mod answer;

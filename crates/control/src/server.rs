@@ -28,7 +28,7 @@ const IDLE: Duration = Duration::from_secs(60);
 const LINE: Duration = Duration::from_secs(5);
 /// Pause before a refusal is answered, so that refusals cannot flood the journal.
 const REFUSED: Duration = Duration::from_millis(50);
-/// Maximum time for the engine's answer. It includes a Logout and the peer's answer to it.
+/// Maximum time for the engine's answer. This time includes a Logout and the peer's answer to the Logout.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Maximum number of sessions named in an error.

@@ -7,7 +7,7 @@ use crate::plan::MessagePattern;
 use crate::scope::CaseScope;
 use crate::wire_message::TextFields;
 
-/// Maximum number of comparisons in one assignment. It is enough for seven patterns that are all alike.
+/// Maximum number of comparisons in one assignment. This limit is enough for seven patterns that are all alike.
 const TRIES_MAX: usize = 20_000;
 
 /// The patterns of an `expect` step and its `and` lines, and the messages that were received for them.

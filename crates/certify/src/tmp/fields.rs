@@ -9,7 +9,7 @@ use fixwire_tmp::{LayoutField, TmpLayoutInfo, TmpTime, WireField};
 
 /// The first tag that stands for a TMP field. FIX messages have no such tags.
 const FIRST: Tag = 0xf000_0000;
-/// The number of the R04 that an R05 answers, counted on the connection. This is not a field of the message, and no
+/// The number of the R04 that an R05 answers, counted on the connection. The name is not a field of the message, and no
 /// plan can refer to it.
 pub(crate) const ORDINAL: Tag = FIRST - 1;
 /// The name of the message, such as `R01`.

@@ -1,5 +1,5 @@
 //! [`TmpSession`]: the broker's end of a TMP link, driven by the steps of a case. It assigns MsgSeqNums and answers
-//! messages as the protocol requires, unless a step says otherwise. It checks the MsgSeqNums and checksums of
+//! messages as the protocol requires, unless a step says otherwise. The link checks the MsgSeqNums and checksums of
 //! received messages.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -9,7 +9,7 @@ use fixwire_protocol::dictionary::Version;
 
 use crate::failure::Failure;
 
-/// Which table to print.
+/// The table to print.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire gateway conversion FIX.4.2 FIX.4.4 > my.conv

@@ -72,7 +72,7 @@ pub fn run(args: &ViewArgs) -> Result<ExitCode, Failure> {
     Ok(exit_code(tell_left_out_lines(&left_out)))
 }
 
-/// The terminal while the program uses it. It is restored when this value is dropped.
+/// The terminal while the program uses it. The terminal is restored when this value is dropped.
 struct Taken;
 
 impl Taken {

@@ -198,7 +198,7 @@ pub(super) fn day_began(store: &Path) -> Result<Option<Timestamp>, Failure> {
     })
 }
 
-/// What the journal knows about the state at a time.
+/// The journal's knowledge about the state at a time.
 enum Found {
     Start(Box<Start>),
     /// Only later states are known, from this time on; `None` if no state is known.

@@ -8,10 +8,10 @@ use fixwire_oms::{LeftOutOf, Oms};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
 
-/// The rows of `check` for an OMS. They are the sessions of each user template, and the fields that sessions do not
-/// get. They are also the keys `carry`, `set`, `map`, `drop` and `refuse` for request fields, by user and line group,
-/// the keys `tmp_fields` and `report_carry` of line groups, the key `report_drop` of users and drop copies, and the
-/// conversion tables of the settings.
+/// The rows of `check` for an OMS. The rows are the sessions of each user template, and the fields that sessions do not
+/// get. The rows also show the keys `carry`, `set`, `map`, `drop` and `refuse` for request fields, by user and line
+/// group, the keys `tmp_fields` and `report_carry` of line groups, the key `report_drop` of users and drop copies, and
+/// the conversion tables of the settings.
 pub fn shown(oms: &Oms) -> Vec<(String, String)> {
     let rules = oms.rules();
     let dictionaries = [Version::Fix50Sp2, Version::Fix42].map(Dictionary::built_in);

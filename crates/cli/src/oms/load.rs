@@ -41,7 +41,7 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
     Ok(oms.with_tmp_lines(lines))
 }
 
-/// What an OMS is made of.
+/// The parts of an OMS.
 struct OmsParts {
     rules: RiskRules,
     sessions: Vec<OmsSession>,

@@ -199,7 +199,7 @@ fn load_file(args: &LoadPositions, name: &str, file: &ClearingFile) -> Result<Ex
     Ok(ExitCode::FAILURE)
 }
 
-/// The value that an option or a column gives. Both may give the same value.
+/// The value that an option or a column gives. An option and a column may give the same value.
 fn one_of<T: PartialEq>(
     option: Option<T>,
     column: Option<T>,

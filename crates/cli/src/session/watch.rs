@@ -1,4 +1,4 @@
-//! Commands that log a session on or out. They end when the logon or logout has succeeded or failed.
+//! Commands that log a session on or out. These commands end when the logon or logout has succeeded or failed.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! The simulated wire between an exchange and its members. It is a host around the system's host, and can inject
+//! The simulated wire between an exchange and its members. This wire is a host around the system's host, and can inject
 //! faults.
 //!
 //! A fault changes the bytes of a message on the way to the socket, and only once. The journal has the correct message,

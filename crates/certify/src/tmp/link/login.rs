@@ -1,4 +1,4 @@
-//! A login for which the case has no steps. It uses the login of the broker's real link.
+//! A login for which the case has no steps. This login uses the login of the broker's real link.
 
 use fixwire_protocol::{Mono, Nanos};
 use fixwire_tmp::messages::{L10, L60};

@@ -12,7 +12,7 @@ use super::{
     EXECUTION_REPORT, NEW_ORDER_SINGLE, ORDER_CANCEL_REPLACE_REQUEST, ORDER_CANCEL_REQUEST,
 };
 
-/// Fields of an ExecutionReport(8) with the state of an order. They are never copied from the request.
+/// Fields of an ExecutionReport(8) with the state of an order. State fields are never copied from the request.
 const OF_THE_REPORT: [Tag; 15] = [
     tag::AVG_PX,
     tag::CL_ORD_ID,

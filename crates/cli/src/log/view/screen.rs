@@ -39,7 +39,7 @@ q, Ctrl-C             quit
 
 On a page: arrows, PageUp, PageDown, Home and End scroll, Esc goes back.";
 
-/// What the screen shows.
+/// The content of the screen.
 pub enum Mode {
     List,
     /// A text that covers the whole screen.

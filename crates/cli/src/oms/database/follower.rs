@@ -38,7 +38,7 @@ const ENDING: Duration = Duration::from_secs(5);
 /// The folder, inside the folder of the journal, with the name of the store and the states before trading days.
 const FOLDER: &str = "oms-database";
 
-/// Which rows the thread writes, and where.
+/// The rows that the thread writes, and their database.
 #[derive(Debug)]
 pub struct DatabasePlan {
     journal: PathBuf,

@@ -8,7 +8,7 @@ use fixwire_oms::day::{ACTION_COLUMNS, DayColumn, DayColumnKind, DayTable, DayTa
 
 use super::super::day::files::{ACTION_TABLE, shown};
 
-/// The version of the tables. It must change when tables or columns change.
+/// The version of the tables. The version must change when tables or columns change.
 pub(super) const VERSION: i32 = 1;
 
 /// The places of the last two tables.

@@ -1,5 +1,5 @@
-//! The state before a trading day, in a file beside the folders of the days. It is kept because the journal has only
-//! its newest checkpoints. On a busy day, all of these may be of the day itself when the day ends.
+//! The state before a trading day, in a file beside the folders of the days. This file keeps that state, because the
+//! journal keeps only its newest checkpoints. On a busy day, all of these may be of the day itself when the day ends.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};

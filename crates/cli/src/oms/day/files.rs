@@ -1,4 +1,5 @@
-//! The files of a trading day. They are written beside their final place, and moved there when all are complete.
+//! The files of a trading day. The files of a day are written beside their final place, and moved there when all are
+//! complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -26,12 +27,12 @@ pub(super) const NO_PARQUET: &str = "this fixwire was built without the feature 
 const ACTIONS: (&str, &[DayColumn]) = (ACTION_TABLE, &ACTION_COLUMNS);
 /// The name of their table.
 pub(in crate::oms) const ACTION_TABLE: &str = "actions";
-/// The file that says which events are in the tables. It is moved to its place after all others.
+/// The file that says which events are in the tables. This file is moved to its place after all others.
 const ABOUT: &str = "day.csv";
 /// The prefix of the folder of unfinished files. The number of the process that writes them follows.
 const UNFINISHED: &str = ".unfinished-";
 
-/// What happens to the day's files that have the other format.
+/// The treatment of the day's files that have the other format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Others {
     Stay,
@@ -52,7 +53,7 @@ pub(super) struct DayFiles {
 /// The folder of files that are not complete. The folder is removed when this value is dropped.
 struct Unfinished {
     folder: PathBuf,
-    /// The folder of the day, if it was created for these files. It is removed if it stays empty.
+    /// The folder of the day, if it was created for these files. The folder is removed if it stays empty.
     made: Option<PathBuf>,
 }
 

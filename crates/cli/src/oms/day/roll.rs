@@ -107,8 +107,8 @@ impl DayFilesPlan {
     }
 }
 
-/// The thread that writes the files of ended days. It ends when this value is dropped. Files that are not complete then
-/// are written after the next start.
+/// The thread that writes the files of ended days. The thread ends when this value is dropped. Files that are not
+/// complete then are written after the next start.
 #[derive(Debug)]
 pub struct DayFilesThread {
     ends: Arc<AtomicBool>,
@@ -158,7 +158,8 @@ pub(in crate::oms) struct FoundDays {
     pub(in crate::oms) days: DayNotes,
     /// The number of the first note.
     pub(in crate::oms) first: Option<u64>,
-    /// The day whose beginning is no longer in the journal. Its events are known from the oldest checkpoint on.
+    /// The day whose beginning is no longer in the journal. The events of this day are known from the oldest checkpoint
+    /// on.
     #[cfg_attr(
         not(feature = "postgresql"),
         allow(dead_code, reason = "only rows in PostgreSQL need it")

@@ -253,7 +253,7 @@ struct Batch {
     messages: Vec<BatchMessage>,
 }
 
-/// A decoded message of a batch. It begins where the message before it ends.
+/// A decoded message of a batch. A message begins in the batch where the message before it ends.
 struct BatchMessage {
     at: Timestamp,
     sender: Sender,
@@ -317,7 +317,7 @@ struct PlayedSessions {
 
 /// A session that a Logon created in the record.
 enum CreatedSession {
-    /// Its name in the engine; no message of it was played yet.
+    /// Name of the created session in the engine; no message of it was played yet.
     New(String),
     Played(SessionId),
     /// The settings do not let a Logon create it.
