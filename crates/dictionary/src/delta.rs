@@ -17,8 +17,8 @@
 //! ```
 //!
 //! A field is given by its name or number, and a message by its MsgType or name. A word with other characters must be
-//! in quotes. Statements apply in order. There are two kinds of errors that name two positions: statements of two
-//! files contradict each other, or something that is added already exists with another definition.
+//! in quotes. Statements apply in order. There are two kinds of errors that name two positions: statements of two files
+//! contradict each other, or an added definition already exists with another definition.
 
 use alloc::collections::BTreeMap;
 use alloc::format;

@@ -24,7 +24,7 @@ pub struct DocumentLimits {
 }
 
 impl Default for DocumentLimits {
-    /// 32 MiB, a depth of 64 and 4 million nodes. This is ten times the largest file of the standard.
+    /// 32 MiB, a depth of 64 and 4 million nodes. The size limit is ten times the largest file of the standard.
     fn default() -> Self {
         Self {
             bytes: 32 << 20,
@@ -35,8 +35,8 @@ impl Default for DocumentLimits {
 }
 
 impl DocumentLimits {
-    /// The limits for a delta. Its text may have 256 MiB, because the difference of two large dictionaries lists each
-    /// member of each message, and is longer than both dictionaries.
+    /// The limits for a delta. A delta's text may have 256 MiB, because the difference of two large dictionaries lists
+    /// each member of each message, and is longer than both dictionaries.
     pub fn of_delta() -> Self {
         Self {
             bytes: 256 << 20,
@@ -88,8 +88,8 @@ impl From<CompileError> for Misfit {
     }
 }
 
-/// The text of a file. It must be UTF-8, with or without a byte order mark, and must not be declared to have another
-/// encoding.
+/// The text of a file. The text must be UTF-8, with or without a byte order mark, and must not be declared to have
+/// another encoding.
 ///
 /// # Errors
 ///
@@ -430,7 +430,7 @@ pub(crate) fn optional<'a>(
     }
 }
 
-/// A tag in an attribute. It consists of digits, without a sign or a leading zero.
+/// A tag in an attribute. A tag consists of digits, without a sign or a leading zero.
 pub(crate) fn number(
     node: Node<'_, '_>,
     attribute: &'static str,

@@ -57,8 +57,8 @@ pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, Unkn
     typed_in("fixwire_protocol", dictionary, msg_types)
 }
 
-/// As [`typed`], for a crate that has `fixwire_protocol` under another path. This is `fixwire::protocol` if `fixwire`
-/// is the only dependency.
+/// As [`typed`], for a crate that has `fixwire_protocol` under another path. The path is `fixwire::protocol` if
+/// `fixwire` is the only dependency.
 ///
 /// # Errors
 ///

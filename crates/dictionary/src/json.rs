@@ -1,5 +1,5 @@
-//! Converts messages to JSON and back, without loss. The JSON uses the names of a dictionary. This is not for the
-//! path of live messages.
+//! Converts messages to JSON and back, without loss. The JSON uses the names of a dictionary. Do not use this JSON for
+//! live messages.
 //!
 //! ```json
 //! {"Header":{"BeginString":"FIX.4.4","BodyLength":"70","MsgType":"D","MsgSeqNum":"2"},
@@ -85,8 +85,8 @@ impl core::error::Error for JsonError {}
 ///
 /// # Errors
 ///
-/// [`JsonError`] for a message that cannot be written. It is malformed, has a field twice, or has a group with a
-/// wrong count.
+/// [`JsonError`] for a message that cannot be written. The message is malformed, has a field twice, or has a group with
+/// a wrong count.
 pub fn write(dictionary: &Dictionary, message: &Message<'_>) -> Result<String, JsonError> {
     if message.fault().is_some() {
         return Err(JsonError::Malformed);
@@ -226,7 +226,7 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// The key of a field. It is the field's name if this is unambiguous, otherwise its tag.
+/// The key of a field. The key of a field is its name if the name is unambiguous, otherwise its tag.
 fn name(dictionary: &Dictionary, tag: Tag) -> String {
     match dictionary.field(tag) {
         Some(field) if tag_of(dictionary, &field.name) == Some(tag) => field.name.clone(),
@@ -421,7 +421,7 @@ enum Json {
 }
 
 impl Json {
-    /// The bytes of a value. It is text, or Base64 for bytes that are not text.
+    /// The bytes of a value. The JSON value is text, or Base64 for bytes that are not text.
     fn plain(&self) -> Option<Vec<u8>> {
         match self {
             Self::Text(text) => Some(text.as_bytes().to_vec()),

@@ -1,5 +1,5 @@
-//! Irregular forms in QuickFIX files that the QuickFIX engines load in spite of them. They are read in the same way,
-//! with a note for the operator.
+//! Irregular forms in QuickFIX files that the QuickFIX engines load in spite of them. Irregular forms are read in the
+//! same way, with a note for the operator.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct DictionaryNote {
     pub line: u32,
     /// Column, from 1.
     pub column: u32,
-    /// What the form is, and how it was read.
+    /// The irregular form, and how it was read.
     pub text: String,
 }
 

@@ -6,7 +6,7 @@ use core::fmt;
 
 use fixwire_protocol::dictionary::DefinitionProblem;
 
-/// What is wrong in the definitions of a dictionary.
+/// A fault in the definitions of a dictionary.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DictionaryProblem {
@@ -50,14 +50,14 @@ pub enum DictionaryProblem {
     },
     /// The type of a field is unknown.
     UnknownType(String),
-    /// Two definitions in an Orchestra file have this id. They are in the same scenario and have the same element
-    /// name.
+    /// Two definitions in an Orchestra file have this id. Both definitions are in the same scenario and have the same
+    /// element name.
     DuplicateId(String),
     /// A code set has this value twice.
     DuplicateValue(String),
     /// A reference in an Orchestra file has an unknown id.
     UnknownId {
-        /// What the id should be: field, component, group or codeSet.
+        /// The required kind of the id: field, component, group or codeSet.
         what: &'static str,
         /// The id or name that was not found.
         id: String,

@@ -1,4 +1,5 @@
-//! Reads QuickFIX data dictionaries. This is the XML of the QuickFIX engines and of many counterparties.
+//! Reads QuickFIX data dictionaries. QuickFIX dictionaries are the XML of the QuickFIX engines and of many
+//! counterparties.
 //!
 //! ```xml
 //! <fix type="FIX" major="4" minor="2" servicepack="0">
@@ -55,7 +56,7 @@ pub fn read_noting(
     Ok((dictionary, notes.placed(text)))
 }
 
-/// Which sections a file has.
+/// The sections of a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sections {
     fields: bool,

@@ -225,7 +225,7 @@ const HEADER: u32 = 1024;
 const TRAILER: u32 = 1025;
 const FIRST_GROUP: u32 = 2000;
 
-/// The name of a field's code set. It has a hyphen, because names of data types have none.
+/// The name of a field's code set. The name of a code set has a hyphen, because names of data types have none.
 fn code_set(field: &FieldDef) -> String {
     let name: String = field.name.chars().take(64).collect();
     format!("{name}-{}-CodeSet", field.tag)

@@ -65,7 +65,7 @@ pub enum RowKind {
     Whole,
     /// `numeric`
     Decimal,
-    /// A time in nanoseconds since 1970. It takes two columns: `NAME` is a `timestamptz` with the microseconds, and
+    /// A time in nanoseconds since 1970. A time takes two columns: `NAME` is a `timestamptz` with the microseconds, and
     /// `NAME_ns` is a `bigint` with the nanoseconds.
     Time,
 }
@@ -79,7 +79,7 @@ pub struct RowColumn {
     pub kind: RowKind,
 }
 
-/// A table. Its first columns are `store text` and `day date`.
+/// A table. The first columns of each table are `store text` and `day date`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RowTable {
     /// The table's name, after the prefix.

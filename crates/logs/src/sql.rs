@@ -35,7 +35,7 @@ pub struct SqlLog {
     /// Table for incoming messages. The name consists of letters, digits and `_`; for PostgreSQL, a schema and a dot
     /// may precede it.
     pub incoming_table: String,
-    /// Table for outgoing messages. It may be the same table.
+    /// Table for outgoing messages. The table for outgoing messages may be the same as the table for incoming messages.
     pub outgoing_table: String,
     /// Table for events.
     pub event_table: String,

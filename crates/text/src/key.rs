@@ -20,9 +20,9 @@ pub struct SettingKey<T: 'static, R> {
     /// The default value as in a file, with quotes; [`REQUIRED`] for a required setting; empty when there is no
     /// default.
     pub default: &'static str,
-    /// What a reload does with a change of the setting.
+    /// The effect of a reload on a changed setting.
     pub reload: ReloadEffect,
-    /// What the setting does, as a table cell in Markdown.
+    /// The effect of the setting, as a table cell in Markdown.
     pub help: &'static str,
     /// Reads the value of the setting.
     pub read: R,
@@ -30,7 +30,7 @@ pub struct SettingKey<T: 'static, R> {
     pub show: fn(&T) -> String,
 }
 
-/// What a reference page says about a setting.
+/// The text of a reference page about a setting.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyInfo {
     /// The key of the setting in the file.

@@ -1,4 +1,4 @@
-//! Tables of TOML. Their values are read by type.
+//! Tables of TOML. The values of the keys are read by type.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -380,7 +380,7 @@ impl<'d> TomlValue<'d> {
         })
     }
 
-    /// The value as a number of bytes within bounds. It is written as `65536`, or with a unit in quotes.
+    /// The value as a number of bytes within bounds. A number of bytes is written as `65536`, or with a unit in quotes.
     ///
     /// # Errors
     ///

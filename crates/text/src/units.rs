@@ -22,8 +22,8 @@ pub fn number(text: &str) -> Option<u64> {
     is_number.then(|| text.parse().ok())?
 }
 
-/// A duration such as `500ms`, `1.5s`, `2m` or `1h30m`, in nanoseconds. It must be a whole number of milliseconds.
-/// Each number has a unit, in upper or lower case.
+/// A duration such as `500ms`, `1.5s`, `2m` or `1h30m`, in nanoseconds. The duration must be a whole number of
+/// milliseconds. Each number has a unit, in upper or lower case.
 #[must_use]
 pub fn duration(text: &str) -> Option<u64> {
     let (mut rest, mut sum) = (text, 0_u64);

@@ -38,7 +38,7 @@ pub(super) enum Change {
         name: String,
         kind: DataType,
         length: Option<String>,
-        /// Which values are allowed in addition to the listed ones; `None` leaves this unchanged.
+        /// Values that are allowed in addition to the listed ones; `None` leaves this set unchanged.
         others: Option<OtherValues>,
     },
     RemoveField(String),

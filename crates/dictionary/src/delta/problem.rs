@@ -34,7 +34,7 @@ pub enum Other {
     Base(Thing),
 }
 
-/// What is wrong with a statement.
+/// The fault of a statement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DeltaProblem {

@@ -177,7 +177,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// A word as it must be written. It is in quotes if it would otherwise be misread.
+/// A word as it must be written. The word is in quotes if it would otherwise be misread.
 struct Word<'a>(&'a str);
 
 const KEYWORDS: [&str; 25] = [

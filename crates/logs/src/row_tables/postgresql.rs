@@ -24,7 +24,7 @@ pub(super) fn connection(settings: &RowSettings) -> Result<DatabaseConnection, L
     DatabaseConnection::new(&settings.database, settings.password.as_ref(), of)
 }
 
-/// Tables in a database. It connects when it is opened, and again after a failure.
+/// Tables in a database. The writer connects when it is opened, and again after a failure.
 pub struct RowDatabase {
     connection: DatabaseConnection,
     /// Database and address, for errors.

@@ -41,7 +41,7 @@ pub(super) trait Backend: Send {
     /// the log was written; `from` if it is unknown.
     fn open(&mut self, journal: &str, from: JournalPosition) -> Result<JournalPosition, LogError>;
 
-    /// Writes rows and moves the position, in one transaction. It is an error if the position is not `from`, because
+    /// Writes rows and moves the position, in one transaction. The call fails if the position is not `from`, because
     /// then another process writes the log of this journal.
     fn write(
         &mut self,

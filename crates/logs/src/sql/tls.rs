@@ -231,7 +231,8 @@ pub(crate) struct TlsSocket {
     socket: Socket,
 }
 
-/// The socket while it is polled. It reads and writes what is possible now, and wakes the task when more is possible.
+/// The socket while it is polled. The socket reads and writes what is possible now, and wakes the task when more is
+/// possible.
 struct Polled<'a, 'w> {
     socket: &'a mut Socket,
     context: &'a mut Context<'w>,

@@ -16,7 +16,7 @@ pub enum StoreError {
         /// Path of the missing file.
         file: String,
     },
-    /// The file exists already. It may have the only state of a session, so it is not overwritten.
+    /// The file exists already. The file may have the only state of a session, so it is not overwritten.
     Occupied {
         /// The file.
         file: String,

@@ -33,8 +33,8 @@ pub struct Exported {
 /// unchanged. From then on, use either the store or the journal, not both.
 ///
 /// A MsgSeqNum without a message has no message in the store either; the store's engine sends a gap fill for it, as
-/// this engine does. Each file is written under a temporary name and synced. Then the files are renamed, the sequence
-/// numbers first. Messages are read one after another, with a fixed amount of memory.
+/// this engine does. Each file is written under a temporary name and synced. After the sync, the files are renamed, the
+/// sequence numbers first. Messages are read one after another, with a fixed amount of memory.
 ///
 /// # Errors
 ///

@@ -14,7 +14,7 @@ use super::read::Store;
 use super::{Family, SessionName, StoreError};
 use fixwire_protocol::Redactor;
 
-/// What happens to a session that the journal already has.
+/// The treatment of a session that the journal already has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Existing {
     /// The import is refused, unless the session in the journal never used its sequence numbers.
@@ -35,8 +35,8 @@ pub struct Imported {
     pub next_out: u64,
     /// Time at which the session's sequence numbers began.
     pub began: Timestamp,
-    /// Number of messages in the store whose MsgSeqNum is `next_out` or higher. They were never sent and are not
-    /// imported: their MsgSeqNums will be used again.
+    /// Number of messages in the store whose MsgSeqNum is `next_out` or higher. These messages were never sent and are
+    /// not imported: their MsgSeqNums will be used again.
     pub left_out: u64,
     /// The part of the journal that was cut off when the journal was opened.
     pub cut: Option<Torn>,
@@ -44,9 +44,10 @@ pub struct Imported {
 
 /// Imports a session from a store into a journal, which is created if missing. The store is only read.
 ///
-/// The whole store is read before the journal is changed. The records are written to segments of their own. These
-/// segments become part of the journal atomically, once all of them are on disk. After a crash before that, the next
-/// opening of the journal removes them. The import needs 24 bytes of memory per message, plus the longest message.
+/// The whole store is read before the journal is changed. The records are written to segments of their own. The new
+/// segments become part of the journal atomically, once all of them are on disk. After a crash before that,
+/// the next opening of the journal removes them. The import needs 24 bytes of memory per message, plus the longest
+/// message.
 ///
 /// Passwords in a Logon are masked, as always in the journal. A Logon is never resent.
 ///

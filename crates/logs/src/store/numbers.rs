@@ -4,7 +4,7 @@ use fixwire_protocol::time::{Precision, Timestamp, TimestampWriter};
 
 use super::Family;
 
-/// What is wrong in a small file: the offset, the expected content and the actual content.
+/// The fault in a small file: the offset, the expected content and the actual content.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Wrong {
     pub(super) at: usize,

@@ -121,7 +121,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Sorts the messages by MsgSeqNum. Of two messages with the same MsgSeqNum, the later one counts, as in the
+    /// Sorts the messages by MsgSeqNum. When two messages have the same MsgSeqNum, the later one counts, as in the
     /// engines.
     fn settle(&mut self) {
         self.entries.reverse();
@@ -139,8 +139,8 @@ impl Store {
         self.entries.len()
     }
 
-    /// A message by its index, from 0, with its MsgSeqNum. It is checked that this is a complete message of this
-    /// session with this MsgSeqNum.
+    /// A message by its index, from 0, with its MsgSeqNum. The message must be a complete message of this session with
+    /// this MsgSeqNum.
     pub(super) fn message(&mut self, index: usize) -> Result<(u64, &[u8]), StoreError> {
         let Entry {
             seq,
