@@ -60,8 +60,8 @@
 //! # }
 //! ```
 //!
-//! Except for the typed [`messages`], this crate has no code of its own. It re-exports the crates below it under one
-//! name, with their features.
+//! Except for the typed [`messages`], this crate has no code of its own. This crate re-exports the crates below it
+//! under one name, with their features.
 #![forbid(unsafe_code)]
 
 pub mod messages;
@@ -103,7 +103,7 @@ pub mod gateway {
     pub use fixwire_gateway_service::*;
 }
 
-/// Logs in addition to the journal. They are written from the journal.
+/// Logs in addition to the journal. These logs are written from the journal.
 pub mod log {
     pub use fixwire_engine::log::{Log, LogError, LogTarget};
     #[cfg(feature = "postgresql")]

@@ -21,7 +21,7 @@ impl CrashKind {
     ];
 }
 
-/// A point at which a trial kills the engine. It is the number of an operation of the engine's disk or network,
+/// A point at which a trial kills the engine. The point is the number of an operation of the engine's disk or network,
 /// counted from zero. For [`CrashKind::FailedSync`] it is the number of a sync.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CrashPoint {
@@ -98,12 +98,12 @@ impl fmt::Debug for TrialError {
 
 impl std::error::Error for TrialError {}
 
-/// What happened in the plays of a trial, as numbers.
+/// The events in the plays of a trial, as numbers.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TrialTally {
     /// Number of times that the process was killed. Kills during recovery count too.
     pub kills: u64,
-    /// Number of power failures. Those during recovery count too.
+    /// Number of power failures. Power failures during recovery count too.
     pub power_cuts: u64,
     /// Failed syncs.
     pub failed_syncs: u64,

@@ -1,7 +1,7 @@
-//! A simulated world for tests of an application. It has the application's engine, a disk, a network and the
-//! counterparties of the sessions. It runs in one thread and follows a seed.
+//! A simulated world for tests of an application. The world has the application's engine, a disk, a network and the
+//! counterparties of the sessions. The world runs in one thread and follows a seed.
 //!
-//! [`Trial`] plays a script and kills the process at every point of the script. It detects everything that the
+//! [`Trial`] plays a script and kills the process at every point of the script. The trial detects everything that the
 //! application does twice, loses, or keeps outside its notes. A failure names the [`CrashPoint`] that reproduces it.
 //! [`World`] is one such world, for a test that controls the events itself. `docs/guide/applications.md` has the
 //! guarantees for an application. `examples/dealer` is an application with such a test. Programs use this crate as

@@ -1,5 +1,5 @@
-//! The counterparty of one session. It behaves like a real one: it keeps its sequence numbers and its messages across
-//! connections, requests missing messages, and answers a ResendRequest with possible duplicates.
+//! The counterparty of one session. The simulated peer behaves like a real one: it keeps its sequence numbers and
+//! messages across connections, requests missing messages, and answers a ResendRequest with possible duplicates.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -119,8 +119,8 @@ impl Peer {
         self.logged_on && self.waiting.is_empty() && self.asked.is_none()
     }
 
-    /// Sends a message with the fields in `body`, where `|` stands for SOH. It is sent now, or after the next Logon
-    /// when the engine requests it. Returns the MsgSeqNum of the message.
+    /// Sends a message with the fields in `body`, where `|` stands for SOH. The message is sent now, or after the next
+    /// Logon when the engine requests it. Returns the MsgSeqNum of the message.
     pub fn send(&mut self, msg_type: &str, body: &str) -> u64 {
         self.send_new(msg_type, body, false)
     }
@@ -182,7 +182,7 @@ impl Peer {
     ///
     /// # Errors
     ///
-    /// What the engine did wrong.
+    /// The engine's error.
     pub(crate) fn step(&mut self, net: &SimNet) -> Result<(), String> {
         self.now = net.now();
         self.connect(net);

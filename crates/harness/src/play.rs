@@ -14,8 +14,8 @@ use crate::world::{Turn, World};
 
 /// Maximum number of turns for which a command may wait for its answer.
 const PATIENCE: usize = 50;
-/// In a third of the plays the engine is killed again within one of these numbers of operations. Both numbers are
-/// used equally often. A kill within the first number comes during recovery.
+/// In a third of the plays the engine is killed again within one of these numbers of operations. Both of these numbers
+/// are used equally often. A kill within the first number comes during recovery.
 const DIES_WITHIN: [u64; 2] = [4, 40];
 
 type Answer = Receiver<Result<Vec<u8>, OperationError>>;

@@ -1,5 +1,5 @@
-//! A script that is played with an application. It is played once without a crash, and once for each point at which
-//! the process can be killed.
+//! A script that is played with an application. The script is played once without a crash, and once for each point at
+//! which the process can be killed.
 
 use std::env;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub(crate) enum Step {
     Send(SessionId, String, String),
     /// A peer sends its last message again, as a new one with PossResend(97).
     SendAgain(SessionId),
-    /// A command to the application. It is repeated until it is answered.
+    /// A command to the application. The command is repeated until it is answered.
     Command(Vec<u8>),
     /// Time advances.
     Pass(Nanos),
@@ -33,12 +33,12 @@ pub(crate) enum Step {
 /// Plays a script with an application and kills its process at every point. Checks that the application did
 /// everything exactly once.
 ///
-/// The script is first played without a crash. Then it is played again for each operation of the engine's disk and
-/// network. After this operation the process is killed as by `kill -9`. With [`Durability::Disk`] there are also
-/// plays with a power failure at this point, and plays in which a sync fails. The engine restarts, and may be killed
-/// again during recovery. Each peer logs on, resends the messages that the engine requests, and sends its last
-/// message again as a possible duplicate. At the end the process is killed once more. In each play the trial checks
-/// that
+/// The script is first played without a crash. After the play without a crash, the script is played again for each
+/// operation of the engine's disk and network. After this operation the process is killed as by `kill -9`. With
+/// [`Durability::Disk`] there are also plays with a power failure at this point, and plays in which a sync fails. The
+/// engine restarts, and may be killed again during recovery. Each peer logs on, resends the messages that the engine
+/// requests, and sends its last message again as a possible duplicate. At the end the process is killed once more. In
+/// each play the trial checks that
 ///
 /// * no MsgSeqNum is used for two messages,
 /// * each peer has received the same messages about each order as without a crash, and in the same order
@@ -51,9 +51,8 @@ pub(crate) enum Step {
 ///
 /// # Limits
 ///
-/// Peers connect again by themselves. They do not support resets of sequence numbers, so sessions must have no
-/// schedule and no `reset_on`. [`Durability::Memory`] keeps nothing and is an error. Messages may have at most 16
-/// KiB.
+/// Peers connect again by themselves. Peers do not support resets of sequence numbers, so sessions must have no
+/// schedule and no `reset_on`. [`Durability::Memory`] keeps nothing and is an error. Messages may have at most 16 KiB.
 pub struct Trial<A: Application> {
     config: EngineConfig,
     make: Box<Make<A>>,
@@ -129,16 +128,16 @@ impl<A: Application + 'static> Trial<A> {
         self
     }
 
-    /// Gives a condition that must hold at the end of each play. It may use the application and the messages that its
-    /// peers have received.
+    /// Gives a condition that must hold at the end of each play. The condition may use the application and the messages
+    /// that its peers have received.
     #[must_use]
     pub fn check(mut self, check: impl Fn(&A, &[Peer]) -> Result<(), String> + 'static) -> Self {
         self.check = Some(Box::new(check));
         self
     }
 
-    /// Sets the field that identifies the subject of a message. It is ClOrdID(11) by default. Messages without this
-    /// field are not compared.
+    /// Sets the field that identifies the subject of a message. The default is ClOrdID(11). Messages without this field
+    /// are not compared.
     #[must_use]
     pub fn keyed_by(mut self, key: Tag) -> Self {
         self.key = key;

@@ -1,5 +1,5 @@
-//! The application under test, as the engine sees it. Its state is recorded after every call. The application gets no
-//! more calls after its process was killed.
+//! The application under test, as the engine sees it. The state of the application is recorded after every call. The
+//! application gets no more calls after its process was killed.
 
 use std::rc::Rc;
 

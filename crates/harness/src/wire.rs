@@ -4,7 +4,7 @@ use fixwire_engine::protocol::{Decoder, Tag};
 
 /// Fields that may differ when a message is resent: BodyLength, CheckSum, PossDupFlag, SendingTime, OrigSendingTime.
 const OF_RESENDS: [Tag; 5] = [9, 10, 43, 52, 122];
-/// The other header fields. They identify the sender, not the content.
+/// The other header fields. These fields identify the sender, not the content.
 const HEADER: [Tag; 11] = [8, 34, 35, 49, 50, 56, 57, 142, 143, 97, 369];
 
 /// A message that the engine has sent.

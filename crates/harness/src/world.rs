@@ -23,9 +23,9 @@ const PATIENCE: usize = 600;
 /// Maximum length of a message, in bytes.
 const LONGEST: usize = 16 << 10;
 
-/// The engine of one application in a world of its own. The world has a network, a disk that loses what a real disk
-/// may lose, and a [`Peer`] for each session. It runs in turns and in one thread. Its random numbers follow a seed,
-/// so that everything can be reproduced.
+/// The engine of one application in a world of its own. The world has a network, a disk that loses what a real disk may
+/// lose, and a [`Peer`] for each session. The world runs in turns and in one thread. The random numbers of the world
+/// follow a seed, so that everything can be reproduced.
 ///
 /// ```no_run
 /// # use fixwire_engine::EngineConfig;
@@ -60,7 +60,7 @@ pub struct World<A: Application> {
     fault: Option<String>,
 }
 
-/// What happened in a turn.
+/// The events of a turn.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Turn {
     /// The engine runs.
@@ -153,8 +153,8 @@ impl<A: Application> World<A> {
         Some(self.engine.as_mut()?.application_mut())
     }
 
-    /// The states in which the application may be after a kill. These are the states of this turn; after a power
-    /// failure they are all states so far.
+    /// The states in which the application may be after a kill. The set has the states of this turn; after a power
+    /// failure, all states so far.
     pub(crate) fn states(&mut self, power: bool) -> Vec<String> {
         let mut states = match power {
             true => self.past.clone(),
@@ -224,7 +224,7 @@ impl<A: Application> World<A> {
     ///
     /// # Errors
     ///
-    /// What the engine did wrong.
+    /// The engine's error.
     pub fn turn(&mut self) -> Result<Turn, String> {
         if let Turn::Ended(why) = self.start() {
             return Ok(Turn::Ended(why));

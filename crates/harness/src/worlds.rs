@@ -2,15 +2,15 @@
 //! after every 25 inputs.
 //!
 //! A change of the code that does not change its behaviour leaves the file unchanged. Examples are a module that was
-//! moved, or another type of container. This is for the tests of this workspace.
+//! moved, or another type of container. These texts are for the tests of this workspace.
 //!
 //! ```text
 //! UPDATE=1 cargo test -p fixwire-exchange --lib random                              writes the file
 //! FIXWIRE_WORLD=tmp/03 cargo test -p fixwire-exchange --lib random -- --nocapture   prints the whole text of one world
 //! ```
 //!
-//! Print the text of a world before and after a change, and compare the two. They show the first input whose result
-//! differs.
+//! Print the text of a world before and after a change, and compare the two. The two texts show the first input whose
+//! result differs.
 
 use core::fmt::Display;
 use std::collections::BTreeMap;
@@ -98,7 +98,7 @@ pub fn silent_changes(
     silent
 }
 
-/// What was recorded about one world.
+/// The recorded data of one world.
 #[derive(Debug)]
 pub struct WorldRecord {
     name: String,

@@ -8,7 +8,7 @@ use fixwire_protocol::{Message, Nanos, Now, Outbox};
 use crate::transport::Transport;
 use crate::{ConnId, Dial, Host, ListenerId, Mark, PeerInfo, Ready, SocketOptions, WakeUp};
 
-/// A host that changes some methods of an inner host. It is a [`Host`] that forwards all other methods.
+/// A host that changes some methods of an inner host. The outer host is a [`Host`] that forwards all other methods.
 ///
 /// ```text
 /// engine > Host::write > HostAround::on_write, when the host around has one > Host::write of the host within

@@ -1,8 +1,8 @@
 //! File descriptors: how many the settings may need, and what is refused when few are left.
 //!
-//! The system numbers descriptors from zero and always gives the lowest free number. So the number of a new
-//! descriptor shows how many are left below the limit. The last ones are reserved for purposes that the engine cannot
-//! do without:
+//! The system numbers descriptors from zero and always gives the lowest free number. The number of a new descriptor
+//! therefore shows how many are left below the limit. The last ones are reserved for purposes that the engine cannot do
+//! without:
 //!
 //! ```text
 //!   0 ............................ limit - reserve ....... limit - reserve / 2 ....... limit
@@ -42,7 +42,7 @@ pub fn raise_limit() -> io::Result<u64> {
     Ok(limit())
 }
 
-/// What a descriptor is used for.
+/// The use of a descriptor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Purpose {
     /// An accepted connection or a connection attempt.

@@ -37,7 +37,7 @@ pub struct ListenerId(pub u32);
 /// Idle strategy of the engine's thread.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Wait {
-    /// Polls again at once. This gives the shortest response time, and keeps one core always busy.
+    /// Polls again at once. Polling at once gives the shortest response time, and keeps one core always busy.
     Spin,
     /// Offers the core to other threads and then polls.
     Yield,
@@ -81,7 +81,8 @@ pub struct SocketOptions {
 }
 
 impl SocketOptions {
-    /// Sets all options except TCP_NODELAY and SO_BUSY_POLL. These two need an established connection.
+    /// Sets all options except TCP_NODELAY and SO_BUSY_POLL. TCP_NODELAY and SO_BUSY_POLL need an established
+    /// connection.
     fn set(&self, socket: &socket2::Socket) -> io::Result<()> {
         if let Some(bytes) = self.send_buffer {
             socket.set_send_buffer_size(bytes)?;
@@ -125,7 +126,7 @@ impl SocketOptions {
     }
 }
 
-/// What is needed to make a connection.
+/// The data for making a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Dial<'a> {
     /// The host name or address to connect to.
@@ -140,7 +141,7 @@ pub struct Dial<'a> {
     pub options: &'a SocketOptions,
 }
 
-/// What is known about the peer of a connection, in addition to its address.
+/// The known facts about the peer of a connection, in addition to its address.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PeerInfo<'a> {
     /// The client that a load balancer announces, if it announces one. The outer `None` means that the PROXY header
@@ -214,7 +215,7 @@ pub trait Host {
     /// The error of the attempt; `WouldBlock` when the result is not known yet.
     fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr>;
 
-    /// What is known about the peer in addition to the address from [`accept`](Host::accept) or
+    /// The known facts about the peer, in addition to the address from [`accept`](Host::accept) or
     /// [`dialled`](Host::dialled).
     fn peer(&self, conn: ConnId) -> PeerInfo<'_> {
         let _ = conn;
@@ -259,8 +260,8 @@ pub trait Host {
     fn hold(&mut self, _conn: ConnId, _held: bool) {}
 
     /// Called after a message of a session was handled: the record of the message and its effects is committed, and
-    /// nothing that it caused has been written yet. The messages that it caused are in the outbox from entry `from`
-    /// on. This is for hosts that measure.
+    /// nothing that it caused has been written yet. The messages that it caused are in the outbox from entry `from` on.
+    /// This call is for hosts that measure.
     #[inline]
     fn handled(&mut self, _message: &Message<'_>, _outbox: &Outbox, _from: usize) {}
 
@@ -268,8 +269,8 @@ pub trait Host {
     #[inline]
     fn handled_frame(&mut self, _frame: &[u8], _outbox: &Outbox, _from: usize) {}
 
-    /// Called when the engine has completed a step of the work on a message. This is for hosts that measure; in other
-    /// hosts it costs nothing.
+    /// Called when the engine has completed a step of the work on a message. This call is for hosts that measure; in
+    /// other hosts it costs nothing.
     #[inline]
     fn mark(&mut self, _mark: Mark<'_>) {}
 

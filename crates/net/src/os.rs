@@ -1,9 +1,10 @@
-//! The operating system as a host. Its sockets do not block; they are polled by epoll, or read without polling.
+//! The operating system as a host. Sockets of this host do not block; they are polled by epoll, or read without
+//! polling.
 //!
-//! If the engine never sleeps and has few connections, it reads all of them in each turn without polling. Then there
-//! is only one system call between the peer's bytes and the parser. These connections are not registered with the
-//! poller, which saves work for each packet. The poller is asked every [`DIRECT_TURNS`] turns for new connections. In
-//! all other cases one poll in each turn reports which connections are ready.
+//! If the engine never sleeps and has few connections, it reads all of them in each turn without polling. Then there is
+//! only one system call between the peer's bytes and the parser. Connections that are read without polling are not
+//! registered with the poller, which saves work for each packet. The poller is asked every [`DIRECT_TURNS`] turns for
+//! new connections. In all other cases one poll in each turn reports which connections are ready.
 
 mod announce;
 mod dial;

@@ -1,7 +1,7 @@
 //! The transport between a session and its peer: TLS, proxies, local addresses and socket options.
 //!
-//! These are plain values, which code or the settings reader sets. [`Transport::default`] is a plain TCP connection
-//! with the system's socket options.
+//! The settings are plain values, which code or the settings reader sets. [`Transport::default`] is a plain TCP
+//! connection with the system's socket options.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -97,7 +97,7 @@ impl Transport {
     }
 }
 
-/// Which host an initiator tries after a connection failed or ended.
+/// The choice of the host that an initiator tries after a connection failed or ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum HostPolicy {
     /// The next host, and after the last one the first. A host with which a connection worked is tried again first.

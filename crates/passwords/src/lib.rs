@@ -1,7 +1,8 @@
 //! Passwords, stored as argon2id hashes. Separate threads verify them.
 //!
-//! A comparison takes milliseconds and megabytes on purpose. So it never runs on the thread that needs the result, and
-//! at most two comparisons run at the same time. The comparison for an unknown user costs the same.
+//! A comparison takes milliseconds and megabytes on purpose. The comparison therefore never runs on the thread that
+//! needs the result, and at most two comparisons run at the same time. The comparison for an unknown user costs the
+//! same.
 //!
 //! ```text
 //! # a password file, mode 0600: one user a line, `fixwire hash-password` makes the second part

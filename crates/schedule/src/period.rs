@@ -15,7 +15,7 @@ pub const DAYS_SEARCHED: u16 = 800;
 /// time.
 const LONGEST_DAYS: u16 = 10;
 
-/// One of the recurring trading sessions. It includes its `start` and excludes its `end`.
+/// One of the recurring trading sessions. A period includes its `start` and excludes its `end`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Period {
     /// The first instant of the period.

@@ -13,9 +13,9 @@ const FARTHEST: SignedDuration = SignedDuration::from_hours(26);
 /// * When clocks go back and the time comes twice, the first of the two instants counts.
 /// * When the time zone skips a whole day, its times are reached at the jump too.
 ///
-/// The search looks at what the clock shows from one transition to the next. So it only converts instants to local
-/// times, which is never ambiguous. Times at the ends of the calendar are reached never, [`Instant::MAX`], or always,
-/// [`Instant::MIN`].
+/// The search looks at what the clock shows from one transition to the next. The search therefore only converts
+/// instants to local times, which is never ambiguous. Times at the ends of the calendar are reached never,
+/// [`Instant::MAX`], or always, [`Instant::MIN`].
 #[must_use]
 pub fn reach(zone: &TimeZone, time: DateTime) -> Instant {
     let Ok(as_utc) = Offset::UTC.to_timestamp(time) else {

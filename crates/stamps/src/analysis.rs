@@ -32,9 +32,9 @@ pub fn percentile<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
     sorted.get(place.min(sorted.len().wrapping_sub(1))).copied()
 }
 
-/// Writes the summary of the stamps of this file. It has a block for each kind of request, for each group (the part of
-/// ClOrdID(11) before ':'), and for each kind of venue report. After the blocks it has the percentiles of the groups,
-/// from an HdrHistogram.
+/// Writes the summary of the stamps of this file. The summary has a block for each kind of request, for each group (the
+/// part of ClOrdID(11) before ':'), and for each kind of venue report. After the blocks it has the percentiles of the
+/// groups, from an HdrHistogram.
 ///
 /// # Errors
 ///

@@ -98,7 +98,7 @@ impl Drop for StampsFile {
 pub enum StampsFileError {
     /// A system error.
     System(io::Error),
-    /// Another process writes the file.
+    /// Another process writes the stamps file.
     InUse,
     /// The file is not a stamps file of this version.
     Form {

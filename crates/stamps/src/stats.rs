@@ -104,7 +104,7 @@ pub fn micros(nanos: u64) -> String {
 /// The variation of a figure over all runs except the first, in percent: `100 (max - min) / (max + min / 2)`.
 ///
 /// `None` when fewer than two runs are left. The formula is that of the harness whose tables ours are compared with.
-/// That harness also leaves the first run out, so that columns of both tables mean the same.
+/// The harness also leaves the first run out, so that columns of both tables mean the same.
 pub fn variation(runs: &[u64]) -> Option<f64> {
     let runs = runs.get(1..)?;
     let (min, max) = (*runs.iter().min()? as f64, *runs.iter().max()? as f64);

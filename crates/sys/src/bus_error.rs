@@ -27,7 +27,8 @@ pub fn end_on_bus_error(line: String) -> io::Result<()> {
     }
 }
 
-/// Writes the line and ends the process. It makes two calls that POSIX allows in a handler, and loads an atomic.
+/// Writes the line and ends the process. The handler makes two calls that POSIX allows in a signal handler, and loads
+/// an atomic.
 extern "C" fn tell_and_end(_signal: libc::c_int) {
     let line = LINE.get().map_or(&[][..], Vec::as_slice);
     // SAFETY: the line is not changed after the handler is installed, and `write` and `_exit` are safe in a signal

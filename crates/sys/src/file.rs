@@ -8,8 +8,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Gives a file `len` bytes of zeros for which disk space is allocated. So a later store through a map cannot run out
-/// of disk space.
+/// Gives a file `len` bytes of zeros for which disk space is allocated. A later store through a map therefore cannot
+/// run out of disk space.
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ const CACHE_LINE: usize = 64;
 /// Memory of fixed length, shared with a file or anonymous.
 ///
 /// One owner writes, through `&mut self`. Bytes stored in a file's map survive the end of the process at any
-/// instruction. Other processes may map the same file to read it. They read the first word of a record with acquire
+/// instruction. Other processes may map the same file to read it. Readers read the first word of a record with acquire
 /// order, which matches the store of [`Map::publish`].
 ///
 /// # What the caller owes
@@ -134,7 +134,7 @@ impl Map {
 
     /// Makes the pages of a range writable now, so that a later store to the range does not cause a page fault.
     ///
-    /// This is a hint: on kernels without `MADV_POPULATE_WRITE` (before Linux 5.14) it does nothing.
+    /// The call is a hint: on kernels without `MADV_POPULATE_WRITE` (before Linux 5.14) it does nothing.
     pub fn prefault(&self, at: usize, len: usize) {
         self.populate(Advice::PopulateWrite, at, len);
     }
@@ -148,7 +148,7 @@ impl Map {
         let _ = self.memory.advise(advice);
     }
 
-    /// Makes the pages of a range readable now. This is a hint, like [`Map::prefault`].
+    /// Makes the pages of a range readable now. The call is a hint, like [`Map::prefault`].
     pub fn read_ahead(&self, at: usize, len: usize) {
         self.populate(Advice::PopulateRead, at, len);
     }
@@ -181,7 +181,7 @@ impl Map {
     /// # Errors
     ///
     /// The error of `msync`. The kernel reports a failed write only once: a later call may succeed although the bytes
-    /// are lost. So the caller must never retry.
+    /// are lost. The caller must therefore never retry.
     pub fn sync(&self, at: usize, len: usize) -> io::Result<()> {
         if len == 0 {
             return Ok(());

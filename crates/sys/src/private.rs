@@ -1,4 +1,4 @@
-//! Private files. Only their owner may read them. All files that the engine stores are private.
+//! Private files. Only their owner may read them. All files that the engine stores are private to their owner.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;

@@ -1,5 +1,5 @@
-//! Helper threads: threads of a process besides those of its engines. They do not run on the cores to which engines are
-//! pinned.
+//! Helper threads: threads of a process besides those of its engines. Helper threads do not run on the cores to which
+//! engines are pinned.
 //!
 //! A thread inherits the cores of the thread that starts it. So a helper of a pinned engine would run on that engine's
 //! core only, and interrupt the engine whenever it has work. A helper that was started before could be moved to that
@@ -92,7 +92,7 @@ pub fn try_pin(core: usize) -> io::Result<()> {
     tried.join().unwrap_or(Ok(()))
 }
 
-/// The reason why no thread can be pinned to a core, for a person. It includes the number of cores.
+/// The reason why no thread can be pinned to a core, for a person. The text includes the number of cores.
 pub fn why_not(core: usize, error: &io::Error) -> String {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let online = online.trim();

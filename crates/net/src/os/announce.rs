@@ -18,7 +18,7 @@ const LONGEST_LINE: usize = 107;
 pub const LONGEST: usize = 4096;
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
-/// What the first bytes of a connection are.
+/// The meaning of the first bytes of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Announced {
     /// The header is not complete yet.

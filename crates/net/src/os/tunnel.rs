@@ -1,7 +1,7 @@
 //! The handshake with a proxy: HTTP CONNECT, SOCKS 4, SOCKS 4a or SOCKS 5.
 //!
-//! The handshake works on bytes only: it gets the received data and returns the data to write. It removes exactly the
-//! replies of the proxy from the stream; the rest is from the peer.
+//! The handshake works on bytes only: it gets the received data and returns the data to write. The handshake removes
+//! exactly the replies of the proxy from the stream; the rest is from the peer.
 //!
 //! ```text
 //! HTTP       CONNECT host:port ... ->  <- status line, header, empty line
@@ -41,7 +41,7 @@ enum Waits {
     ForSocks5,
 }
 
-/// What the received bytes mean.
+/// The meaning of the received bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TunnelAnswer {
     /// The reply is not complete.

@@ -19,7 +19,7 @@ use super::stream::Stream;
 use super::trusted::{ClientCheck, ServerCheck, Trusted};
 use super::unasked::NoCertificate;
 
-/// The settings for one side of TLS. They can be used for any number of connections.
+/// The settings for one side of TLS. The same settings can be used for any number of connections.
 #[derive(Debug)]
 pub enum Context {
     Acceptor(Arc<ServerConfig>),
@@ -27,8 +27,8 @@ pub enum Context {
 }
 
 impl Context {
-    /// The acceptor's side. It gives no tickets, so that every connection presents its certificate. The library
-    /// supports no early data, renegotiation or compression.
+    /// The acceptor's side. An acceptor issues no session tickets, so that every connection presents its certificate.
+    /// The library supports no early data, renegotiation or compression.
     pub fn acceptor(options: &TlsOptions) -> Result<Self, TlsError> {
         let Some(identity) = &options.identity else {
             let note = "a TLS acceptor needs a certificate: configure it and its key";

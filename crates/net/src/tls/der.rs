@@ -1,5 +1,5 @@
-//! Reads the few parts of a certificate that the TLS library does not provide. It also reads certificates of version
-//! 1.
+//! Reads the few parts of a certificate that the TLS library does not provide. The reader also accepts certificates of
+//! version 1.
 
 /// The parts of a certificate that are used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -5,8 +5,8 @@
 //! Tls --> Stream: bytes of the socket <--> bytes of messages            for each connection
 //! ```
 //!
-//! Only cipher suites with forward secrecy and authenticated encryption are supported. No session is resumed, so
-//! every connection presents its certificate. There is no renegotiation, compression or early data. Certificates,
+//! Only cipher suites with forward secrecy and authenticated encryption are supported. No session is resumed, so every
+//! connection presents its certificate. The library supports no renegotiation, compression or early data. Certificates,
 //! keys and revocation lists are read when the engine starts.
 
 mod failure;

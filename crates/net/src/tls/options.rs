@@ -204,7 +204,7 @@ pub struct TlsError {
     pub part: TlsPart,
     /// The file that is wrong, if a file is.
     pub file: Option<PathBuf>,
-    /// What is wrong, and how to correct it.
+    /// The fault, and its correction.
     pub note: String,
 }
 

@@ -22,7 +22,7 @@ pub enum Pin {
     /// `sha256:` and 64 hexadecimal digits: the hash of the SubjectPublicKeyInfo. A renewed certificate with the same
     /// key fits too.
     Spki([u8; 32]),
-    /// `dns:` and one of the certificate's DNS names, ignoring case. There are no wildcards.
+    /// `dns:` and one of the certificate's DNS names, ignoring case. DNS names have no wildcards.
     Dns(String),
     /// `uri:` and one of the certificate's URIs, which must be equal byte for byte.
     Uri(String),

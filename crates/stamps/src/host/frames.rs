@@ -88,8 +88,8 @@ pub(super) fn order(frame: &[u8]) -> u64 {
     text.and_then(tmp_order_number).unwrap_or_default()
 }
 
-/// The stamp of a report, without times. Its kind is `8` for an execution or the reject of an order, `9` for the reject
-/// of a change or cancel. Its id has the numbers of the order and of the request, as over FIX.
+/// The stamp of a report, without times. The stamp's kind is `8` for an execution or the reject of an order, `9` for
+/// the reject of a change or cancel. The id of a stamp has the numbers of the order and of the request, as over FIX.
 pub(super) fn report(frame: &[u8], state: FirstState) -> Option<Stamp> {
     let code = code(frame);
     let places = places(code).filter(|_| !matches!(code, R01::CODE | R31::CODE))?;
