@@ -56,7 +56,7 @@ pub enum BookEvent {
         /// Whether the order kept its priority in the queue.
         kept_priority: bool,
     },
-    /// A stop order was triggered. From now on it is a market or limit order.
+    /// A stop order was triggered. From now on the order is a market or limit order.
     Triggered {
         /// The order.
         id: u64,

@@ -7,8 +7,8 @@ use crate::order::Side;
 impl Book {
     /// Activates the stop orders that trades have reached, one after the other. Buy orders come first, beginning with
     /// the lowest stop price; then come sell orders, beginning with the highest. At the same stop price the oldest
-    /// order comes first. Each order may trade and so activate the next one. Stop orders are only activated in
-    /// continuous trading; in other states they wait for continuous trading.
+    /// order comes first. Each triggered order may trade and so trigger the next stop order. Stop orders are only
+    /// activated in continuous trading; in other states they wait for continuous trading.
     pub(crate) fn run_stops(&mut self, sink: &mut impl FnMut(BookEvent)) {
         if self.state != BookState::Continuous {
             return;

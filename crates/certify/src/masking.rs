@@ -20,7 +20,7 @@ pub(crate) fn is_secret(tag: Tag) -> bool {
 pub(crate) struct Secrets(BTreeSet<String>);
 
 impl Secrets {
-    /// Shorter secrets are masked only where they are the whole value. Otherwise they would mask too much.
+    /// Shorter secrets are masked only where they are the whole value. Otherwise short secrets would mask too much.
     const SHORT: usize = 4;
 
     pub(crate) fn add(&mut self, secret: &str) {

@@ -79,7 +79,7 @@ pub struct PlayerSetup<'a> {
     /// Initial sequence numbers. `None`: the first Logon, and the Logon after a failed case, reset the sequence
     /// numbers to 1; over TMP, the day begins with 1 in both directions.
     pub numbers: Option<StartNumbers>,
-    /// Ends the run when it becomes true.
+    /// The run ends when this flag becomes true.
     pub stop: Arc<AtomicBool>,
 }
 

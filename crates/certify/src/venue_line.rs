@@ -157,8 +157,8 @@ impl VenueLine {
         Ok(())
     }
 
-    /// Writes all bytes. If they cannot be written in time, the connection is closed, because the next message would
-    /// begin in the middle of this one.
+    /// Writes all bytes. If the bytes cannot be written in time, the connection is closed, because the next message
+    /// would begin in the middle of this one.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let Some(conn) = self.conn else {
             return Err(ErrorKind::NotConnected.into());

@@ -92,7 +92,8 @@ fn check_name(out: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Warns of relative paths, which are relative to the settings file. In another folder they would name other files.
+/// Warns of relative paths, which are relative to the settings file. In another folder relative paths would name other
+/// files.
 fn warn_of_paths(settings: &Settings, file: &Path, out: &Path) {
     let folder = |file: &Path| match file.parent() {
         Some(folder) if folder != Path::new("") => folder.canonicalize().ok(),

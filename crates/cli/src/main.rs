@@ -133,7 +133,7 @@ enum Command {
     Doctor(fixwire_lab::doctor::DoctorArgs),
 }
 
-/// The parsed command line. If it is invalid, prints the error and exits.
+/// The parsed command line. If the command line is invalid, prints the error and exits.
 fn parse() -> Cli {
     let command = examples::with_examples(Cli::command());
     let matches = command.try_get_matches();

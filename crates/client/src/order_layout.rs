@@ -23,8 +23,8 @@ const OF_THE_ORDER: [Tag; 8] = [
     tag::MATURITY_MONTH_YEAR,
 ];
 
-/// Adds required fields to the messages of one session, according to the session's dictionary. Without one, the
-/// built-in dictionary of the session's version is used.
+/// Adds required fields to the messages of one session, according to the session's dictionary. Without a dictionary of
+/// the session, the built-in dictionary of the session's version is used.
 pub struct OrderLayout {
     dictionary: Arc<Dictionary>,
     /// Digits of TransactTime(60).

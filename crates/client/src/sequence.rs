@@ -8,8 +8,9 @@ const REMEMBERED: usize = 1_000_000;
 
 /// MsgSeqNums of the messages that the client has sent on this connection.
 ///
-/// The engine does not tell an application which MsgSeqNum its own messages got. But it reports the MsgSeqNum of each
-/// admin message. The application's messages between two admin messages have the MsgSeqNums between them, in order.
+/// The engine does not tell an application which MsgSeqNum its own messages got. The engine reports the MsgSeqNum of
+/// each admin message, however. The application's messages between two admin messages have the MsgSeqNums between them,
+/// in order.
 #[derive(Debug, Default)]
 pub(crate) struct SentNumbers {
     /// The next MsgSeqNum; 0 if unknown.

@@ -131,8 +131,8 @@ pub fn apply(base: &Dictionary, deltas: &[Delta]) -> Result<Dictionary, DeltaErr
     apply::apply(base, deltas)
 }
 
-/// The position at which a dictionary file defines a thing. For a member that has no position of its own, this is the
-/// position of its message.
+/// The position at which a dictionary file defines a thing. For a member that has no position of its own, the position
+/// is that of its message.
 pub fn place_of(text: &str, limits: DocumentLimits, thing: &Thing) -> Option<SourcePosition> {
     let found = document::parse(text, limits, |root| {
         Ok(overlay::find(root, thing).map(|node| node.range().start))

@@ -1,5 +1,5 @@
-//! Reads FIX Orchestra repositories of version 1.0. One of them is the machine-readable standard (FIX Latest); venues
-//! publish others.
+//! Reads FIX Orchestra repositories of version 1.0. One such repository is the machine-readable standard (FIX Latest);
+//! venues publish others.
 //!
 //! ```xml
 //! <fixr:repository name="FIX.Latest" version="FIX.Latest_EP269">

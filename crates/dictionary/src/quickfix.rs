@@ -247,7 +247,7 @@ fn tag(node: Node<'_, '_>, notes: &mut Notes) -> Result<u32, Misfit> {
     Ok(0)
 }
 
-/// The type of a field. Blanks around it are ignored, and an unknown type allows every value.
+/// The type of a field. Blanks around the type are ignored, and an unknown type allows every value.
 fn kind(node: Node<'_, '_>, field: &str, notes: &mut Notes) -> Result<DataType, Misfit> {
     let text = optional(node, "type")?.unwrap_or_default();
     let trimmed = text.trim();

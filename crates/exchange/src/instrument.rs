@@ -16,7 +16,7 @@ pub(crate) enum Unfit {
     /// The decimal is not a multiple of the unit.
     NotMultiple,
     /// The decimal is too large: its number of units, or the decimal itself with the digits of the unit, does not fit
-    /// into 64 bits. Also for a unit that is not above zero.
+    /// into 64 bits. Also the error for a unit that is not above zero.
     Range,
 }
 

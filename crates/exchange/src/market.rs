@@ -195,9 +195,9 @@ impl Market {
         self.instruments.iter().position(is)
     }
 
-    /// Applies the note of an instrument. If its tick or lot has changed, all its orders are cancelled, because their
-    /// prices or quantities would no longer fit. Otherwise only settings that changed take effect, so that values set
-    /// by an operator are kept.
+    /// Applies the note of an instrument. If tick or lot of the instrument has changed, all its orders are cancelled,
+    /// because their prices or quantities would no longer fit. Otherwise only settings that changed take effect, so
+    /// that values set by an operator are kept.
     fn list(&mut self, at: Timestamp, noted: &str) -> Option<()> {
         let mut new = Instrument::read(noted)?;
         let is = |it: &Instrument| it.symbol == new.symbol;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// A message to a member, without its header. For a TMP member it is a frame whose header is empty.
+/// A message to a member, without its header. For a TMP member the message is a frame whose header is empty.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Report {
     pub(crate) member: u32,

@@ -160,7 +160,7 @@ impl LoadedGateway {
         format!("{path}{line}: {}", remark.text)
     }
 
-    /// The maximum number of operations of a script. Also the longest time that a script with this number of
+    /// The maximum number of operations of a script. Also returns the longest time that a script with this number of
     /// operations takes on this machine. `None` when the file has no script.
     #[must_use]
     pub fn longest_script(&self) -> Option<(u64, Duration)> {

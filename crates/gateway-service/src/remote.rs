@@ -33,7 +33,7 @@ pub struct Remote {
 #[derive(Debug)]
 enum Handed {
     New(Box<Reload>),
-    /// The old rules. Another thread frees them, so that the gateway's thread need not.
+    /// The old rules. Another thread frees old rules, so that the gateway's thread need not.
     Spent(Box<Reload>),
 }
 

@@ -9,7 +9,7 @@ pub enum CrashKind {
     Kill,
     /// By a power failure. Each sector that was not synced is on the disk or is not.
     PowerCut,
-    /// By a sync that fails. After this the engine stops by itself.
+    /// By a sync that fails. After the failed sync the engine stops by itself.
     FailedSync,
 }
 
@@ -22,7 +22,7 @@ impl CrashKind {
 }
 
 /// A point at which a trial kills the engine. The point is the number of an operation of the engine's disk or network,
-/// counted from zero. For [`CrashKind::FailedSync`] it is the number of a sync.
+/// counted from zero. For [`CrashKind::FailedSync`] the number is that of a sync.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CrashPoint {
     /// The seed for random numbers.

@@ -37,14 +37,14 @@ pub(crate) enum Step {
 /// operation of the engine's disk and network. After this operation the process is killed as by `kill -9`. With
 /// [`Durability::Disk`] there are also plays with a power failure at this point, and plays in which a sync fails. The
 /// engine restarts, and may be killed again during recovery. Each peer logs on, resends the messages that the engine
-/// requests, and sends its last message again as a possible duplicate. At the end the process is killed once more. In
-/// each play the trial checks that
+/// requests, and sends its last message again as a possible duplicate. At the end the process is killed once more. The
+/// trial checks in each play that
 ///
 /// * no MsgSeqNum is used for two messages,
 /// * each peer has received the same messages about each order as without a crash, and in the same order
 ///   ([`keyed_by`](Self::keyed_by), [`ignoring`](Self::ignoring)),
-/// * the state after a recovery is one of the earlier states. If all messages were exchanged, it is the last state.
-///   In the end it is the state of the play without a crash ([`state`](Self::state)),
+/// * the state after a recovery is one of the earlier states. If all messages were exchanged, it is the last state. At
+///   the end the state is the state of the play without a crash ([`state`](Self::state)),
 /// * the condition that the program has given holds ([`check`](Self::check)).
 ///
 /// The environment variable `FIXWIRE_CRASH` repeats one play; the error tells how.

@@ -87,7 +87,7 @@ impl<D: Disk> Journal<D> {
     /// Writes one record: a cause, and all messages sent because of it in the order of their MsgSeqNums. Returns the
     /// position after the record, for [`Journal::sync`].
     ///
-    /// When this returns, the record survives the end of the process. After an error nothing was written. Except
+    /// When this call returns, the record survives the end of the process. After an error nothing was written. Except
     /// after [`JournalError::Poisoned`] and on a full disk, a smaller record may be appended afterwards.
     ///
     /// # Errors
@@ -341,8 +341,8 @@ impl<D: Disk> Journal<D> {
     /// [`JournalError::Poisoned`]. The reason is that the content of the disk is unknown, and that a second sync
     /// could succeed although data was lost.
     ///
-    /// A segment that was unmapped without a sync (which never happens with durability `disk`) is mapped again. If
-    /// this fails, later segments are still synced, and a second call may succeed.
+    /// A segment that was unmapped without a sync (which never happens with durability `disk`) is mapped again. If a
+    /// sync fails, later segments are still synced, and a second call may succeed.
     pub fn sync(&mut self, upto: JournalPosition) -> Result<JournalPosition, JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned);

@@ -117,7 +117,7 @@ impl Directory {
         })
     }
 
-    /// Keeps a reserve of disk space from now on. If the disk has no room for it,
+    /// Keeps a reserve of disk space from now on. If the disk has no room for the reserve,
     /// [`JournalTrouble::OnReserve`](super::JournalTrouble) reports that.
     ///
     /// # Errors

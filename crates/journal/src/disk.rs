@@ -30,8 +30,8 @@ pub trait Disk: Send {
     /// Whether one thread may read checkpoints while another reads segments.
     const BESIDE: bool = false;
 
-    /// The numbers of all segments, ascending. When this returns, the names of the segments are on disk, even if the
-    /// process that created them was killed before it synced the names.
+    /// The numbers of all segments, ascending. When this call returns, the names of the segments are on disk, even if
+    /// the process that created them was killed before it synced the names.
     ///
     /// # Errors
     ///
@@ -46,10 +46,10 @@ pub trait Disk: Send {
     /// created before.
     fn open(&mut self, number: u32) -> Result<Self::Segment, JournalError>;
 
-    /// Creates the next segment: `len` bytes, allocated, and zero except for `header` at the start. When this
-    /// returns, the segment and its name are on disk, and it is recorded as the [`newest`](Self::newest). Replaces an
-    /// unfinished segment with that number. If a [`prepare`](Self::prepare) of this number is running, waits for it
-    /// and uses its result.
+    /// Creates the next segment: `len` bytes, allocated, and zero except for `header` at the start. When this call
+    /// returns, the segment and its name are on disk, and the segment is recorded as the [`newest`](Self::newest).
+    /// Replaces an unfinished segment with that number. If a [`prepare`](Self::prepare) of this number is running,
+    /// waits for it and uses its result.
     ///
     /// # Errors
     ///

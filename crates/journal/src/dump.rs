@@ -52,7 +52,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// Whether the bytes of a record or an effect are a FIX message. Otherwise they are a frame of a link.
+/// Whether the bytes of a record or an effect are a FIX message. Other bytes are a frame of a link.
 #[must_use]
 pub fn is_fix_message(bytes: &[u8]) -> bool {
     bytes.starts_with(b"8=")

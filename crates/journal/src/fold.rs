@@ -43,7 +43,7 @@ pub trait States: Send {
     /// Writes more bytes of the checkpoint.
     fn put(&mut self, bytes: &[u8]) -> Result<(), JournalError>;
 
-    /// Completes the checkpoint. When this returns, it is on disk under its own name.
+    /// Completes the checkpoint. When this call returns, the checkpoint is on disk under its own name.
     fn finish(&mut self) -> Result<(), JournalError>;
 
     /// Removes the temporary file of a checkpoint that was not completed.

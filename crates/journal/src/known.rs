@@ -84,7 +84,7 @@ const STATE_HASH: &str = "state hash ";
 pub(super) struct Stated {
     note: u64,
     hash: u64,
-    /// Name and version of the application's state. Another version has another hash.
+    /// Name and version of the application's state. The hash differs for another version.
     form: String,
 }
 

@@ -166,8 +166,8 @@ impl<D: Disk> Journal<D> {
         Ok(Some(place.1.segment()))
     }
 
-    /// Adds a failure to read stored messages to the next [`troubles`](Self::troubles). For callers that get such an
-    /// error and continue.
+    /// Adds a failure to read stored messages to the next [`troubles`](Self::troubles). The call is for callers that
+    /// get such an error and continue.
     #[cold]
     pub fn report_unread(&mut self, error: JournalError) {
         self.keep_untold(Untold::Reading(error));

@@ -36,27 +36,27 @@ pub struct Schedule {
     /// The trading sessions that recur. `None` for a session that never ends: only `reset` then resets its sequence
     /// numbers.
     pub hours: Option<Hours>,
-    /// The hours within the session in which logon is allowed. `None`: logon is allowed during the whole session,
-    /// except on closed days.
+    /// The logon window within the trading session. `None`: logon is allowed during the whole session, except on closed
+    /// days.
     pub logon: Option<Hours>,
     /// The time of day at which a session that is logged on resets its sequence numbers. The session does so by a
     /// Logon with ResetSeqNumFlag(141).
     pub reset: Option<Edge>,
     /// Days without a trading session; see [`Schedule::at`].
     pub closed_days: Arc<BTreeSet<Date>>,
-    /// Time zone of the closed days of a session that never ends. In a session with hours, closed days are in the
+    /// Time zone of the closed days of a session that never ends. In a session with a schedule, closed days are in the
     /// time zone of the start.
     pub zone: TimeZone,
 }
 
-/// Hours that recur every day or every week.
+/// A schedule that recurs every day or every week.
 #[derive(Clone, Debug)]
 pub struct Hours {
     /// On which days.
     pub days: Days,
-    /// When the hours begin.
+    /// Start time of the schedule.
     pub start: Edge,
-    /// When the hours end: the first such time after the start.
+    /// End time of the schedule: the first such time after the start.
     pub end: Edge,
 }
 
@@ -163,8 +163,8 @@ impl Schedule {
 
     /// The state of the schedule at an instant.
     ///
-    /// A day of [`closed_days`](Self::closed_days) is a day in the time zone of the start. Hours that begin every day
-    /// do not begin on a closed day; hours that began the day before run to their end. In a weekly session, or in a
+    /// A day of [`closed_days`](Self::closed_days) is a day in the time zone of the start. A daily session does not
+    /// start on a closed day; a session that started the day before runs to its end. In a weekly session, or in a
     /// session that never ends, logon is not allowed from midnight of the closed day to the next midnight, and the
     /// session keeps its sequence numbers.
     #[must_use]

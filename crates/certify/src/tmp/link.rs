@@ -203,7 +203,7 @@ impl TmpSession {
         fields
     }
 
-    /// A frame with these fields. Updates the state of the link accordingly.
+    /// A frame with these fields. The call also updates the state of the link.
     fn made(
         &mut self,
         given: &[(Tag, String)],

@@ -22,8 +22,8 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Sends each row as a command. Before that the OMS checks `together` rows at a time. Nothing is sent if the form
-    /// of the file has a mistake, or if the OMS finds an error in any row.
+    /// Sends each row as a command. Before sending, the OMS checks `together` rows at a time. Nothing is sent if the
+    /// form of the file has a mistake, or if the OMS finds an error in any row.
     pub fn tell(&self, at: &EngineFlags, why: &str, together: usize) -> Result<ExitCode, Failure> {
         let Self {
             name, verb, done, ..

@@ -141,6 +141,6 @@ pub enum Thing {
     Value(Tag, String),
     /// The message with this type.
     Message(String),
-    /// A member of a message, inside these groups. Without a message type it is a member of header or trailer.
+    /// A member of a message, inside these groups. Without a message type the member belongs to header or trailer.
     Member(String, Vec<Tag>, Tag),
 }

@@ -45,7 +45,7 @@ pub(super) struct Branch {
 /// The members of a group.
 #[derive(Clone)]
 pub(super) struct Inside {
-    /// The group if it is unchanged. A request to change it replaces this.
+    /// The group if it is unchanged. A request to change the group replaces this value.
     kept: Option<Arc<GroupDef>>,
     changed: Vec<Branch>,
 }

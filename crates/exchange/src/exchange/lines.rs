@@ -26,7 +26,7 @@ const FULL: Hangup = Hangup("no room in the outbox of the engine: log in again")
 const REQUEST_ROOM: usize = 8192;
 
 impl Exchange {
-    /// Handles a new connection. If its line is new, it becomes a member.
+    /// Handles a new connection. If the line is new, it becomes a member.
     pub(super) fn line_up(&mut self, now: Now, at: usize, outbox: &mut Outbox) {
         self.lines[at].ending = None;
         if self.list(now, outbox).is_err() || self.line_member(at, outbox).is_none() {
@@ -136,7 +136,8 @@ impl Exchange {
         }
     }
 
-    /// Closes a line's connection if `done` is an error. If the outbox has no room for that, closes it later.
+    /// Closes a line's connection if `done` is an error. If the outbox has no room for the end of the connection,
+    /// closes the connection later.
     fn end_line(&mut self, at: usize, done: Result<(), Hangup>, outbox: &mut Outbox) {
         if let Err(why) = done {
             let link = SessionId::of_link(at as u32);
@@ -144,8 +145,8 @@ impl Exchange {
         }
     }
 
-    /// Carries out the actions of a link, all in the journal record of the current input. When this closes the
-    /// connection, the link may be ahead of its notes, so its MsgSeqNums are set back to those in the notes.
+    /// Carries out the actions of a link, all in the journal record of the current input. When the link's actions close
+    /// the connection, the link may be ahead of its notes, so its MsgSeqNums are set back to those in the notes.
     fn carry_out(
         &mut self,
         now: Now,

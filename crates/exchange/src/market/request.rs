@@ -59,7 +59,7 @@ impl Market {
         self.settle(request.at, index, &events, None);
     }
 
-    /// Whether the ClOrdID of a new order was used before. If it was, this function answers the order.
+    /// Whether the ClOrdID of a new order was used before. If the ClOrdID was used, this function answers the order.
     pub(super) fn is_known(&mut self, request: &MemberRequest<'_>) -> bool {
         let fields = request.fields;
         let cl_ord_id = fields.text(tag::CL_ORD_ID);

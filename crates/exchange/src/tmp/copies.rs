@@ -10,7 +10,7 @@ use fixwire_tmp::uncertain::{ReportTarget, is_subscribed};
 
 use crate::tmp::store::KEPT_MAX;
 
-/// The last reports on TMP orders, sorted by rpt_seq. Only notes change them.
+/// The last reports on TMP orders, sorted by rpt_seq. Only notes change the kept reports.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ReportCopies {
     /// Number of reports that were removed from the beginning.

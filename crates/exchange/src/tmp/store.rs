@@ -10,7 +10,7 @@ use fixwire_tmp::{LinkNumbers, ResendStore};
 /// Maximum number of frames that are kept for a line. A login that requests an older frame is refused with status 99.
 pub(crate) const KEPT_MAX: usize = 1_000_000;
 
-/// MsgSeqNums and kept frames of a TMP line. Only notes change them.
+/// MsgSeqNums and kept frames of a TMP line. Only notes change the MsgSeqNums and the kept frames.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct TmpStore {
     /// The last MsgSeqNum received.

@@ -32,7 +32,7 @@ pub(crate) struct TmpTicket {
     pub(crate) ord_type: TmpOrdType,
     pub(crate) time_in_force: TmpTimeInForce,
     pub(crate) position_effect: TmpPositionEffect,
-    /// The quantity in the request. For a reduction, this is the quantity to remove.
+    /// The quantity in the request. For a reduction, the quantity to remove.
     pub(crate) qty: u16,
     /// The status code of a normal reply: 0 or a warning.
     pub(crate) status: TmpStatus,

@@ -233,8 +233,8 @@ fn orders_are_known(
     }
 }
 
-/// Makes the conversions that rules may need. For each path with `convert` these are: from the source to the target,
-/// from the source to each session that `away` redirects to, and from all of these back to the source.
+/// Makes the conversions that rules may need. The conversions for each path with `convert` are: from the source to the
+/// target, from the source to each session that `away` redirects to, and from all of these back to the source.
 fn conversions(
     mut made: Conversions,
     text: &str,

@@ -53,8 +53,8 @@ impl OrderTracker {
     }
 
     /// Finds the client that receives a venue's message, and updates the state of the order. For an order, the client
-    /// is found by ClOrdID(11), then OrigClOrdID(41), then OrderID(37). For other messages it is found by the ids in
-    /// their row of [`ANSWERS`](table::ANSWERS), first to last.
+    /// is found by ClOrdID(11), then OrigClOrdID(41), then OrderID(37). For other messages the client is found by the
+    /// ids in their row of [`ANSWERS`](table::ANSWERS), first to last.
     ///
     /// `None` if no id in the message is known; such a message counts as unsolicited.
     pub fn heard(

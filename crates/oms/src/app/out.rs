@@ -49,7 +49,7 @@ pub(super) struct Links {
     pub contracts: Table<SessionNo, Option<LineContract>>,
     /// By line: the fields of the order that a cancel and a status request of the OMS repeat, in this order.
     pub whose: Table<SessionNo, [Vec<Tag>; 2]>,
-    /// By line: what its dictionary makes of the OMS's own fields in requests.
+    /// By line: the OMS's own fields in requests, in the form of the line's dictionary.
     pub forms: Table<SessionNo, RequestForm>,
     /// Converts the carried fields of requests to lines of other FIX versions, and the fields of venues' reports.
     pub converter: FieldConverter,

@@ -278,7 +278,7 @@ impl Oms {
         Ok(())
     }
 
-    /// Applies a report that a trial makes in place of a venue. No message has it.
+    /// Applies a report that a trial makes in place of a venue. No received message has this report.
     pub(crate) fn trial_reported(
         &mut self,
         now: Now,

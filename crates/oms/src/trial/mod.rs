@@ -1,9 +1,9 @@
 //! Plays a recorded day against other settings. Finds the requests that an OMS with these settings would have rejected,
 //! and how near to its limits the other orders came.
 //!
-//! An [`OmsTrial`] passes the requests of a record to an OMS that has no engine. In place of the venue, it answers each
-//! order with the outcome in the record's reports to the client: accepted, filled, cancelled, replaced, rejected,
-//! expired.
+//! An [`OmsTrial`] passes the requests of a record to an OMS that has no engine. In place of the venue, the trial
+//! answers each order with the outcome in the record's reports to the client: accepted, filled, cancelled, replaced,
+//! rejected, expired.
 
 mod answers;
 mod opening;

@@ -284,8 +284,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Begins to read the journal after a position of the database. If the day of that position was taken back, its
-    /// rows are removed first.
+    /// Begins to read the journal after a position of the database. If an operator returned to a day before the day of
+    /// that position, the rows of that later day are removed first.
     fn begin(&mut self, store: &str, position: Option<RowPosition>) -> Result<Progress, Fault> {
         let Some(at) = position else {
             let start = self.first_state()?;
@@ -348,8 +348,8 @@ impl Follower {
         })
     }
 
-    /// The state from which the events after a position are read. If it is known, this is the state before the day of
-    /// the position.
+    /// The state from which the events after a position are read. If the state is known, it is the state before the day
+    /// of the position.
     fn state_for(&mut self, at: RowPosition) -> Result<ReadStart, Fault> {
         let first = at.day.map_or(at.event + 1, |day| day.first);
         if let Some(state) = self.state_before(at.day, first)? {

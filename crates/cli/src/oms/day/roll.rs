@@ -34,7 +34,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Maximum time between two attempts. The first pause is twice [`LOOK`]; each further pause is twice the pause before.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The folder of the files. In the settings it is relative to the folder of the settings.
+/// The folder of the files. In the settings the folder is relative to the folder of the settings.
 fn place(settings: &Path, folder: &DayFolder) -> PathBuf {
     let beside = settings.parent().unwrap_or(Path::new(""));
     beside.join(&folder.name)

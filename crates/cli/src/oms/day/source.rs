@@ -37,7 +37,7 @@ pub(super) struct FoundDay {
 pub(super) enum DayError {
     /// The journal does not have the day, or no longer has what is needed for the day.
     Missing(String),
-    /// Segments were removed before they were read. Another attempt begins where the journal begins then.
+    /// Segments were removed before they were read. Another attempt begins at the present beginning of the journal.
     Removed(String),
     /// The journal cannot be read.
     Unreadable(Failure),

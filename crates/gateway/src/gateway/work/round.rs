@@ -8,8 +8,8 @@ use super::Work;
 use crate::Draft;
 
 impl Work<'_> {
-    /// Checks whether the gateway sent this message to its source before. If it is the gateway's own answer, or came
-    /// back too often, the message goes no further.
+    /// Checks whether the gateway sent this message to its source before. If the message is the gateway's own answer,
+    /// or came back too often, the message goes no further.
     #[cold]
     pub(super) fn look_for_rounds(&mut self) -> Result<(), Trouble> {
         let rounds = &self.core.rounds;
