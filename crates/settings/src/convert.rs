@@ -187,7 +187,7 @@ fn render(settings: &Settings, secrets: Secrets) -> Result<String, ConvertError>
     Ok(writer.out)
 }
 
-/// A table of the converted file. Its settings are in the order of the registry.
+/// A table of the converted file. The settings of a table are in the order of the registry.
 struct Table<'a> {
     settings: Vec<&'a Setting>,
     /// Keys whose values must form an array, so that `[default]` adds nothing to them.

@@ -33,7 +33,7 @@ pub enum DialectSource {
     ByCaller,
     /// By the file's key `Dialect`.
     ByKey,
-    /// By keys that only one engine has. Such a result is a guess, unless it is fixwire.
+    /// By keys that only one engine has. An engine found by its keys is a guess, unless it is fixwire.
     ByItsKeys,
     /// By the name of the file: a `.toml` file is fixwire's own, and a `.properties` file is FIX Antenna's.
     ByItsName,
@@ -145,7 +145,7 @@ const ENOUGH: usize = 2_000;
 /// Number of keys of one engine that are needed to identify it: one key is not enough.
 const AT_LEAST: usize = 2;
 
-/// What a key says about the engine that a file was written for.
+/// The information in a key about the engine that a file was written for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Clue {
     /// Only fixwire has the key.
@@ -159,9 +159,9 @@ pub enum Clue {
 
 /// The engine that the keys indicate; `None` when the keys are ambiguous.
 ///
-/// A key that only fixwire has decides at once. Otherwise the guess is the engine with the most keys that no other
-/// engine has, if it has at least two different ones. Two kinds of keys do not count: keys that several engines have,
-/// and keys that fixwire documents under this name, because fixwire's own files may have them. A file without
+/// A key that only fixwire has decides at once. Without such a key, the guess is the engine with the most keys that no
+/// other engine has, if it has at least two different ones. Two kinds of keys do not count: keys that several engines
+/// have, and keys that fixwire documents under this name, because fixwire's own files may have them. A file without
 /// ConnectionType can only be a file of QuickFIX/Go: in such a file each key counts that only QuickFIX/Go has.
 pub fn guess<'a>(
     keys: impl Iterator<Item = &'a str>,

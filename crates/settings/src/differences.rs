@@ -115,7 +115,7 @@ pub const OF_WHAT_IS_MISSING: [Id; 5] = [
     Id::Durability,
 ];
 
-/// What the engine does when the file lacks a key, if that is not simply a default or depends on other keys.
+/// The engine's behaviour when the file lacks a key, if that is not simply a default or depends on other keys.
 pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -> Option<String> {
     let missing = |id: Id| session.find(id).is_none();
     let fixt = session.text(Id::BeginString) == Some("FIXT.1.1");

@@ -271,8 +271,8 @@ Desk = \"Paris\"
 ```
 
 `true` and `false` mean `Y` and `N`; write numbers without quotes, and values with a unit, words and
-variables in quotes. An array sets the key without a number, then with 1, 2 and so on; in a session it
-replaces the whole array of `[default]`. All keys in `application` are for your application, whatever their
+variables in quotes. An array sets the values of the key without a number, then with number 1, 2 and so on; in a
+session the array replaces the whole array of `[default]`. All keys in `application` are for your application, whatever their
 names, and so are keys that start with `X-`. Errors in a TOML file have the line and the column.
 
 The tables of a gateway may be in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`,
@@ -325,8 +325,8 @@ A missing dictionary file with a name under which these engines ship it (`FIX40.
 reports it at every start.
 
 fixwire accepts some lines that the engine of the file ignores: a key in another case, under another engine's name, or
-with a blank before its `=`. It warns, since the other engine used its default value instead. After a line of more than
-1023 bytes, at which QuickFIX stops, fixwire reads the rest of the file.
+with a blank before its `=`. `check` warns of such a line, since the other engine used its default value instead.
+After a line of more than 1023 bytes, at which QuickFIX stops, fixwire reads the rest of the file.
 
 Files of FIX Antenna, whose names end in `.properties`, have properties instead of keys:
 [how each property is read](#properties-of-fix-antenna).
@@ -347,7 +347,7 @@ const OF_THE_ENGINE: &str = "\
 One engine runs all sessions of a file, on one thread with one journal. These keys belong in
 `[DEFAULT]`; in a `[SESSION]` they are accepted if all sessions have the same value.";
 
-const OF_A_SESSION: &str = "In `[DEFAULT]` or `[SESSION]`.";
+const OF_A_SESSION: &str = "These keys belong in `[DEFAULT]` or `[SESSION]`.";
 
 const OF_A_LINK: &str = "
 ## Of a link

@@ -27,6 +27,6 @@ pub struct LinkTable {
     pub section: Section,
     /// Keys of the link's protocol.
     pub entries: Vec<(&'static LinkKey, IniEntry)>,
-    /// Keys with an invalid value. Such keys do not count as missing.
+    /// Keys with an invalid value. Keys with an invalid value do not count as missing.
     pub broken: Vec<&'static str>,
 }

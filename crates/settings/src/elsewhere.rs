@@ -32,7 +32,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     GROUPS.iter().flat_map(|group| group.keys.iter().copied())
 }
 
-/// What to use instead of the write timeouts of other engines.
+/// The replacement for the write timeouts of other engines.
 const SLOW_PEER: &str = "MaxSendBacklog and SlowConsumerTimeout disconnect a slow peer; it never \
                          blocks other sessions";
 

@@ -10,7 +10,7 @@ use super::dialect::Dialect;
 pub struct FamilyKey {
     /// Name of the key, without its suffix.
     pub name: &'static str,
-    /// What may follow the name: a number, or a version.
+    /// The part after the name: a number, or a version.
     pub suffix: Suffix,
     /// The letters of the engines that have the key.
     dialects: &'static str,
@@ -22,7 +22,7 @@ pub struct FamilyKey {
     pub unit: &'static str,
 }
 
-/// What may follow the name of a key.
+/// The part after the name of a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Suffix {
     /// No suffix.

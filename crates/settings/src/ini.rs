@@ -159,7 +159,7 @@ pub struct IniEntry {
     pub name: String,
     /// The value without blanks at its ends, and with its variables not yet replaced.
     pub text: String,
-    /// Whether the entry is part of a list. Such a list replaces all values of its key, whatever their numbers.
+    /// Whether the entry is part of a list. A list replaces all values of its key, with and without numbers.
     pub list: bool,
     /// Whether the entry belongs to the application, whatever its name.
     pub application: bool,

@@ -81,7 +81,8 @@ keys! {
     StartDay ["StartDay": "CJGN"], ValueKind::Day, None, Session;
     /// Day on which a weekly session ends; requires `StartDay`.
     EndDay ["EndDay": "CJGN"], ValueKind::Day, None, Session;
-    /// Days on which a daily session starts, in the time zone of `StartTime`. Without this key it starts every day.
+    /// Days on which a daily session starts, in the time zone of `StartTime`. Without this key the session starts every
+    /// day.
     Weekdays ["Weekdays": "JGN"], ValueKind::Days, None, Session;
     /// Time zone of all times that do not name their own: a name such as `Europe/London`, an offset such as `+08:00`,
     /// or `Local` for the zone of the machine. Files of QuickFIX/n may have zone names of Windows (`Eastern Standard
@@ -90,16 +91,16 @@ keys! {
     /// Times are in the time zone of the machine: the same as `TimeZone=Local`.
     UseLocalTime ["UseLocalTime": "CN"], ValueKind::Bool, Some("N"), Session;
     /// The session never ends; `StartTime`, `EndTime`, `StartDay`, `EndDay` and `Weekdays` are ignored. Without this
-    /// key it is `Y` if the session has no `StartTime`.
+    /// key the value is `Y` if the session has no `StartTime`.
     NonStopSession ["NonStopSession": "CJN"], ValueKind::Bool, None, Session;
-    /// Earliest time, within the session, at which logon is allowed. Without this key it is `StartTime`.
+    /// Earliest time, within the session, at which logon is allowed. Without this key the value is `StartTime`.
     LogonTime ["LogonTime": "C"], ValueKind::TimeOfDay, None, Session;
-    /// Time, within the session, after which logon is no longer allowed. Without this key it is `EndTime`. Sequence
-    /// numbers continue at the next logon.
+    /// Time, within the session, after which logon is no longer allowed. Without this key the value is `EndTime`.
+    /// Sequence numbers continue at the next logon.
     LogoutTime ["LogoutTime": "C"], ValueKind::TimeOfDay, None, Session;
-    /// Day of `LogonTime`. Without this key it is `StartDay`; without `StartDay`, every day.
+    /// Day of `LogonTime`. Without this key the value is `StartDay`; without `StartDay`, every day.
     LogonDay ["LogonDay": "C"], ValueKind::Day, None, Session;
-    /// Day of `LogoutTime`. Without this key it is `EndDay`; without `EndDay`, every day.
+    /// Day of `LogoutTime`. Without this key the value is `EndDay`; without `EndDay`, every day.
     LogoutDay ["LogoutDay": "C"], ValueKind::Day, None, Session;
     /// Time of the daily sequence reset: a session that is logged on then sends a Logon with
     /// ResetSeqNumFlag(141). A session that is not logged on does nothing.
@@ -172,8 +173,8 @@ keys! {
 
     /// Protocol of an initiator's proxy: `http` (CONNECT) or `socks`.
     ProxyType ["ProxyType": "JG"], PROXIES, Some("http"), Session;
-    /// Version of the proxy protocol: `1.0` or `1.1` for HTTP, `4`, `4a` or `5` for SOCKS. Without this key it is the
-    /// newest version.
+    /// Version of the proxy protocol: `1.0` or `1.1` for HTTP, `4`, `4a` or `5` for SOCKS. Without this key the value
+    /// is the newest version.
     ProxyVersion ["ProxyVersion": "J"], PROXY_VERSIONS, None, Session;
     /// Host of the proxy that an initiator connects through. The proxy resolves the host name of the peer,
     /// except with SOCKS 4.
@@ -213,8 +214,8 @@ keys! {
         ValueKind::Path, None, Session;
     /// Folder of PEM files with further certificate authorities.
     CertificationAuthoritiesDirectory ["CertificationAuthoritiesDirectory": "C"], ValueKind::Path, None, Session;
-    /// Certificate authorities as a PKCS#12 file. Needs a build with `--features pkcs12`. An acceptor uses it
-    /// with `NeedClientAuth=Y`.
+    /// Certificate authorities as a PKCS#12 file. Needs a build with `--features pkcs12`. An acceptor uses the
+    /// authorities with `NeedClientAuth=Y`.
     SocketTrustStore ["SocketTrustStore": "J"], ValueKind::Path, None, Session;
     /// Password of `SocketTrustStore`. Never shown.
     SocketTrustStorePassword ["SocketTrustStorePassword": "J"], ValueKind::Secret, None, Session;
@@ -223,7 +224,7 @@ keys! {
     CertificateRevocationListFile ["CertificateRevocationListFile": "C"], ValueKind::Path, None, Session;
     /// Folder of certificate revocation lists.
     CertificateRevocationListDirectory ["CertificateRevocationListDirectory": "C"], ValueKind::Path, None, Session;
-    /// An acceptor requires a client certificate. Without this key it requires one when `SocketCAFile` or
+    /// An acceptor requires a client certificate. Without this key an acceptor requires one when `SocketCAFile` or
     /// `PeerCertificates` is configured.
     NeedClientAuth ["NeedClientAuth": "J", "SSLRequireClientCertificate": "N"], ValueKind::Bool, None, Session;
     /// Used when `NeedClientAuth` is absent: 0 requests no client certificate, 1 makes it optional, 2 and 3 require it.
@@ -298,7 +299,7 @@ keys! {
     DuplicateLogon [], DUPLICATES, Some("reject"), Session;
     /// Rate limit for messages from the peer. Without this key there is no limit.
     InboundRate [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
-    /// Largest burst that the peer may send after a pause. Without this key it is `InboundRate`.
+    /// Largest burst that the peer may send after a pause. Without this key the value is `InboundRate`.
     InboundBurst [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
     /// Handling of messages above `InboundRate`: `reject` answers application messages with a
     /// BusinessMessageReject, `delay` reads the connection more slowly, `disconnect` closes it.
@@ -306,7 +307,7 @@ keys! {
     /// Rate limit for application messages to the peer, resent messages included; messages above the limit wait in the
     /// journal, and get a new SendingTime(52) when they leave. Without this key there is no limit.
     OutboundRate [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
-    /// Largest burst of application messages that the session sends after a pause. Without this key it is
+    /// Largest burst of application messages that the session sends after a pause. Without this key the value is
     /// `OutboundRate`.
     OutboundBurst [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
     /// Signature that an initiator adds to its Logons: `ed25519` for Binance; `coinbase` or `cme` with an
@@ -330,7 +331,7 @@ keys! {
         ValueKind::Factor { min: 10, max: 100_000 }, Some("1.4"), Session;
 
     /// The peer may send nothing for any length of time: the session sends no TestRequest and does not disconnect the
-    /// peer. It still sends Heartbeats.
+    /// peer. The session still sends Heartbeats.
     DisableHeartBeatCheck ["DisableHeartBeatCheck": "J"], ValueKind::Bool, Some("N"), Session;
     /// The session sends Heartbeats also while the peer has not answered our TestRequest (case 4 of the FIX Session
     /// Layer Test Cases). With `N`, as in QuickFIX, it sends no Heartbeat until the peer sends a message.
@@ -348,15 +349,15 @@ keys! {
     /// Messages are validated against a dictionary.
     UseDataDictionary ["UseDataDictionary": "CJN"], ValueKind::Bool, Some("Y"), Session;
     /// Dictionary of the session's messages: a QuickFIX XML file, a FIX Orchestra repository, or `built-in`, each
-    /// optionally followed by deltas: `built-in + venue.delta`. Without this key it is the built-in dictionary of
-    /// `BeginString`. See [dictionaries](dictionaries.md).
+    /// optionally followed by deltas: `built-in + venue.delta`. Without this key the value is the built-in dictionary
+    /// of `BeginString`. See [dictionaries](dictionaries.md).
     DataDictionary ["DataDictionary": "CJGN"], ValueKind::Path, None, Session;
     /// Dictionary of the session-level messages of a FIXT session, in the forms of `DataDictionary`. Without this key:
     /// the built-in dictionary of FIXT 1.1.
     TransportDataDictionary ["TransportDataDictionary": "CJGN"], ValueKind::Path, None, Session;
-    /// Dictionary of the application messages of a FIXT session, in the forms of `DataDictionary`. Without this key it
-    /// is the built-in dictionary of `DefaultApplVerID`. A key with a version (`AppDataDictionary.FIX.4.4`) names the
-    /// dictionary of messages whose ApplVerID(1128), or whose sender's DefaultApplVerID(1137), is this version; the
+    /// Dictionary of the application messages of a FIXT session, in the forms of `DataDictionary`. Without this key the
+    /// value is the built-in dictionary of `DefaultApplVerID`. A key with a version (`AppDataDictionary.FIX.4.4`) names
+    /// the dictionary of messages whose ApplVerID(1128), or whose sender's DefaultApplVerID(1137), is this version; the
     /// session then rejects messages of versions without a dictionary.
     AppDataDictionary ["AppDataDictionary": "CJGN"], ValueKind::Path, None, Numbered;
     /// `N` switches off all validation against a dictionary, as `UseDataDictionary=N` does.
@@ -409,13 +410,13 @@ keys! {
     RequiresOrigSendingTime ["RequiresOrigSendingTime": "JN"], ValueKind::Bool, Some("Y"), Session;
 
     /// The session delivers possible duplicates of messages that it has already received to the application, marked as
-    /// duplicates. With `N` it drops them.
+    /// duplicates. With `N` the session drops such messages.
     DeliverPossDup [], ValueKind::Bool, Some("N"), Session;
     /// Keeps PossDupFlag(43) and OrigSendingTime(122) when the application writes them first in a message, for routers
     /// that forward messages. With `N` the session removes the two fields.
     AllowPosDup ["AllowPosDup": "J"], ValueKind::Bool, Some("N"), Session;
     /// The session rejects a garbled message with the expected MsgSeqNum, and counts its MsgSeqNum as received. With
-    /// `N` it ignores the message, as the FIX specification requires, and requests it again.
+    /// `N` the session ignores the message, as the FIX specification requires, and requests it again.
     RejectGarbledMessage ["RejectGarbledMessage": "J"], ValueKind::Bool, Some("N"), Session;
     /// When the session rejects a message of the peer with a Reject(3), it then logs out.
     DisconnectOnError ["DisconnectOnError": "J"], ValueKind::Bool, Some("N"), Session;
@@ -428,7 +429,7 @@ keys! {
     RejectMessageOnUnhandledException ["RejectMessageOnUnhandledException": "J"], ValueKind::Bool,
         Some("N"), Session;
 
-    /// Precision of SendingTime: `SECONDS`, `MILLIS`, `MICROS` or `NANOS`, or 0, 3, 6, 9. Without this key it is
+    /// Precision of SendingTime: `SECONDS`, `MILLIS`, `MICROS` or `NANOS`, or 0, 3, 6, 9. Without this key the value is
     /// milliseconds. FIX 4.0 and 4.1 always use seconds.
     TimestampPrecision ["TimestampPrecision": "CN", "TimeStampPrecision": "JG"], PRECISIONS,
         None, Session;
@@ -441,8 +442,8 @@ keys! {
     /// EndSeqNo(16) of our ResendRequests is the last missing MsgSeqNum, instead of 0, which means infinity (999999 up
     /// to FIX 4.1).
     ClosedResendInterval ["ClosedResendInterval": "J"], ValueKind::Bool, Some("N"), Session;
-    /// The session sends another ResendRequest for every message above a gap. With `N` it requests a gap once, and
-    /// again when no message of the gap has arrived for 30 s, 60 s and so on.
+    /// The session sends another ResendRequest for every message above a gap. With `N` the session requests a gap once,
+    /// and again when no message of the gap has arrived for 30 s, 60 s and so on.
     SendRedundantResendRequests ["SendRedundantResendRequests": "CJN"], ValueKind::Bool, Some("N"), Session;
     /// Number of our ResendRequests for one gap that the peer may reject or leave unanswered before the
     /// session logs out.
@@ -454,10 +455,10 @@ keys! {
     MaxSimilarResendRequests [], ValueKind::Int { min: 1, max: 1000, unit: "requests" }, Some("16"), Session;
     /// A ResendRequest with PossDupFlag(43)=Y is ignored.
     IgnorePossDupResendRequests ["IgnorePossDupResendRequests": "N"], ValueKind::Bool, Some("N"), Session;
-    /// The session resends our Rejects when the peer requests them. With `N` it gap-fills them.
+    /// The session resends our Rejects when the peer requests them. With `N` the session gap-fills our Rejects.
     ResendSessionLevelRejects ["ResendSessionLevelRejects": "N"], ValueKind::Bool, Some("N"), Session;
-    /// `N`: application messages are never resent, only gap-filled, as for market data. The journal still
-    /// stores them.
+    /// `N`: application messages are never resent, only gap-filled, as for market data. The journal still stores the
+    /// messages.
     PersistMessages ["PersistMessages": "CJGN"], ValueKind::Bool, Some("Y"), Session;
     /// Our Logon has NextExpectedMsgSeqNum(789), and the session uses the NextExpectedMsgSeqNum of the peer's Logon.
     SendNextExpectedMsgSeqNum
@@ -472,8 +473,8 @@ keys! {
     /// QuickFIX; if `ResetOnLogon` or `PersistMessages=N` would lose the messages, the engine refuses them. `refuse`:
     /// the engine refuses the messages. An event names each message that is refused, or lost in a later reset.
     MessagesBeforeLogon [], MESSAGES_BEFORE_LOGON, Some("store"), Session;
-    /// The session gap-fills orders that are older than this instead of resending them. Without this key it resends
-    /// orders of any age.
+    /// The session gap-fills orders that are older than this instead of resending them. Without this key the session
+    /// resends orders of any age.
     MaxOrderAge [], time(1, 365 * DAY), None, Session;
     /// BusinessMessageReject has DefaultApplVerID(1137), as in QuickFIX (C++), although no dictionary defines this
     /// field there. `fixwire run --app conformance` sets it unless the file says `N`.
@@ -482,8 +483,8 @@ keys! {
     EnableLastMsgSeqNumProcessed ["EnableLastMsgSeqNumProcessed": "JGN"], ValueKind::Bool, Some("N"), Session;
 
     /// Engine for which the file was written. The dialect decides how lines are read, and which defaults apply when
-    /// engines differ. Without this key fixwire recognises the engine by two or more keys that only one engine has. It
-    /// reads a file without such keys, or with keys that only fixwire has, as its own.
+    /// engines differ. Without this key fixwire recognises the engine by two or more keys that only one engine has. The
+    /// settings reader treats a file without such keys, or with keys that only fixwire has, as fixwire's own.
     Dialect [], DIALECTS, None, Engine;
     /// `$NAME`, `${NAME}` and `$(NAME)` in values are replaced by environment variables, as QuickFIX (C++)
     /// does on request of its program. `${env:NAME}` and `${file:PATH}` are always replaced.
@@ -493,8 +494,8 @@ keys! {
     /// store of a QuickFIX engine and no journal is refused: see [moving](../guide/moving.md). Not used with
     /// `Durability=memory`.
     FileStorePath ["FileStorePath": "CJGN"], ValueKind::Path, Some("store"), Engine;
-    /// Control socket of a running engine, for `fixwire session` and `fixwire status`. Its folder must be one that
-    /// operators can access. Without this key the socket is `control` in `FileStorePath`, and only the user of the
+    /// Control socket of a running engine, for `fixwire session` and `fixwire status`. The socket's folder must be one
+    /// that operators can access. Without this key the socket is `control` in `FileStorePath`, and only the user of the
     /// engine may use it; with `Durability=memory` there is no socket then.
     ControlPath [], ValueKind::Path, None, Engine;
     /// Group whose members may use the control socket at `ControlPath`, in addition to the user of the engine and root.
@@ -539,14 +540,14 @@ keys! {
     /// are written from the journal, and do not delay messages. Passwords are masked, and control characters other than
     /// SOH are written as `\\xNN`. Without this key there are no log files; the journal is the log.
     FileLogPath ["FileLogPath": "CJGN"], ValueKind::Path, None, Engine;
-    /// Engine whose file names and line format the logs in `FileLogPath` use. Without this key it is the engine for
-    /// which the settings file was written, if that is of the QuickFIX family.
+    /// Engine whose file names and line format the logs in `FileLogPath` use. Without this key the value is the engine
+    /// for which the settings file was written, if that is of the QuickFIX family.
     FileLogLayout [], LAYOUTS, Some("quickfix"), Engine;
     /// Heartbeats are written to the message logs.
     FileLogHeartbeats ["FileLogHeartbeats": "J"], ValueKind::Bool, Some("Y"), Engine;
     /// With `FileLogLayout=quickfixj`: times in logs have milliseconds. Other layouts have a fixed precision.
     FileIncludeMilliseconds ["FileIncludeMilliseconds": "J"], ValueKind::Bool, Some("N"), Engine;
-    /// With `FileLogLayout=quickfixj`: messages in logs have times. In other layouts they always have times.
+    /// With `FileLogLayout=quickfixj`: messages in logs have times. In other layouts messages always have times.
     FileIncludeTimeStampForMessages
         ["FileIncludeTimeStampForMessages": "J"], ValueKind::Bool, Some("N"), Engine;
     /// Maximum length of a file in `FileLogPath`. A line that does not fit begins a new file, and the full one gets a
@@ -570,7 +571,7 @@ keys! {
     SqlLogIncomingTable
         ["PostgreSQLLogIncomingTable": "C", "JdbcLogIncomingTable": "J"],
         ValueKind::Text, Some("messages_log"), Engine;
-    /// Table of `SqlLog` for outgoing messages. It may be the same as `SqlLogIncomingTable`.
+    /// Table of `SqlLog` for outgoing messages. The outgoing table may be the same as `SqlLogIncomingTable`.
     SqlLogOutgoingTable
         ["PostgreSQLLogOutgoingTable": "C", "JdbcLogOutgoingTable": "J"],
         ValueKind::Text, Some("messages_log"), Engine;
@@ -588,7 +589,7 @@ keys! {
     /// How long records stay in the journal after no session needs them any more. A session needs the messages that the
     /// peer may request: all messages sent since the session's last reset, or within `JournalResendKeep`. A gateway
     /// needs the records that its last two checkpoints do not cover. The journal removes old files as a whole, when it
-    /// starts a new file. Without this key it removes nothing.
+    /// starts a new file. Without this key the journal removes nothing.
     JournalKeep [], time(1, 3650 * DAY), None, Engine;
     /// How long a message can be resent. When the journal has removed or compressed the file of an older message, the
     /// session gap-fills the message. Without this key messages can be resent until the session's sequence numbers are
@@ -613,11 +614,11 @@ keys! {
     /// Receive buffer of one connection, at least `MaxMessageSize`. Without this key the buffer grows with
     /// `MaxMessageSize`. Pages that no message has used take no memory.
     ReadBufferSize [], bytes(4 * KB, GB), Some("2M"), Engine;
-    /// Maximum number of connections without a Logon; the engine closes further connections. Without this key it is 54
-    /// more than `MaxPendingPerAddress`.
+    /// Maximum number of connections without a Logon; the engine closes further connections. Without this key the value
+    /// is 54 more than `MaxPendingPerAddress`.
     MaxPendingConnections [], ValueKind::Int { min: 1, max: 65_536, unit: "connections" }, None, Engine;
-    /// Maximum number of connections without a Logon from one address. Without this key it is the number of listening
-    /// sessions, and at least 10, so that all sessions may connect from the same address.
+    /// Maximum number of connections without a Logon from one address. Without this key the value is the number of
+    /// listening sessions, and at least 10, so that all sessions may connect from the same address.
     MaxPendingPerAddress [], ValueKind::Int { min: 1, max: 65_536, unit: "connections" }, None, Engine;
     /// Maximum length of the first message of a connection, which must be a Logon.
     MaxLogonSize [], bytes(256, 16 * MB), Some("8K"), Engine;

@@ -1,4 +1,4 @@
-//! Settings of an engine and its sessions. They come from a `.cfg` file in the style of QuickFIX, from a `.toml`
+//! Settings of an engine and its sessions. Settings come from a `.cfg` file in the style of QuickFIX, from a `.toml`
 //! file, or from a `.properties` file of FIX Antenna.
 //!
 //! ```text

@@ -157,15 +157,15 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: number(255, "seconds"),
         default: Some("0"),
         end: Some(TmpEnd::Broker),
-        doc: "The exchange refuses an order that arrives more than this number of seconds after it was sent. With 0 it \
-            refuses no order for its age.",
+        doc: "The exchange refuses an order that arrives more than this number of seconds after it was sent. With 0 the \
+            exchange refuses no order for its age.",
     },
     LinkKey {
         name: "cm_id",
         kind: number(65_535, ""),
         default: None,
         end: Some(TmpEnd::Broker),
-        doc: "The clearing member of orders and quotes. Without this key it is the broker itself, `fcm_id`.",
+        doc: "The clearing member of orders and quotes. Without this key the value is the broker itself, `fcm_id`.",
     },
     LinkKey {
         name: "order_source",
@@ -198,8 +198,8 @@ pub static LINK_KEYS: &[LinkKey] = &[
         end: Some(TmpEnd::Broker),
         doc: "PositionEffect of orders for symbols with netting positions, when neither the order nor its `[[user]]` \
               table has a PositionEffect: `open` (O), `close` (C), `day trade` (D), `liquidation` (7), or `automatic` \
-              (A) for options only. Without this key it is A on a link for options; on a link for futures such orders \
-              are refused.",
+              (A) for options only. Without this key the value is A on a link for options; on a link for futures \
+              such orders are refused.",
     },
     LinkKey {
         name: "max_flow",

@@ -15,7 +15,7 @@ pub struct LinkSettings {
     pub header: Span,
     /// The local end.
     pub end: TmpEnd,
-    /// Settings of the link's connection. They have the same keys as the settings of a session.
+    /// Settings of the link's connection. Links have the same connection keys as the settings of a session.
     pub connection: SessionSettings,
     /// The protocol keys of the link that have a value, in the order of the reference page.
     pub settings: Vec<LinkSetting>,

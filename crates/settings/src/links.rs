@@ -20,7 +20,7 @@ use super::transport;
 use super::value::{SettingValue, ValueKind};
 use super::variables;
 
-/// Which end of its links this process is: the broker's end for an OMS, the exchange's end for a simulated exchange.
+/// The end of its links that this process is: the broker's end for an OMS, the exchange's end for a simulated exchange.
 /// With `alone`, a file may have the tables of neither; the process is then the broker's end.
 pub(super) fn end_of(document: &Document, alone: bool, problems: &mut Vec<Problem>) -> TmpEnd {
     if document.oms.is_empty() && document.exchange.is_empty() && !alone {

@@ -113,7 +113,7 @@ pub enum SettingsFault {
     },
     /// Valid values conflict with each other.
     Conflict {
-        /// What conflicts, and what to do.
+        /// The conflicting values, and the correction.
         note: String,
     },
     /// Something that is valid but may be unexpected. This is a warning.
@@ -125,7 +125,7 @@ pub enum SettingsFault {
     Differs {
         /// The engine of the file.
         dialect: Dialect,
-        /// What the engine does, to follow the engine's name.
+        /// The engine's behaviour, to follow the engine's name.
         note: String,
     },
     /// A line is ignored, as the engine that the file was written for ignores it. This is a warning.
@@ -157,7 +157,7 @@ pub enum SettingsFault {
     Exposed,
     /// A problem that another reader of the file has found, such as the reader of gateway rules.
     Found {
-        /// What is wrong, as text.
+        /// The fault, as text.
         title: String,
         /// How to correct the problem.
         help: Option<String>,

@@ -49,14 +49,14 @@ pub enum KeyScope {
     Session,
 }
 
-/// What a key in a file means.
+/// The meaning of a key in a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Known {
     /// A key that is used, and the number after its name.
     Used(&'static Key, Option<u16>),
     /// A key of another engine that fixwire does not use.
     Elsewhere(&'static elsewhere::KeyGroup),
-    /// A key for the application. Such a key starts with `X-`.
+    /// A key for the application. A key for the application starts with `X-`.
     Custom,
 }
 
@@ -114,7 +114,7 @@ pub fn find(text: &str) -> Option<Known> {
     elsewhere::find(text).map(Known::Elsewhere)
 }
 
-/// What a key says about the engine that its file was written for.
+/// The information in a key about the engine that its file was written for.
 pub fn clue(text: &str) -> Clue {
     match find(text) {
         Some(Known::Custom) => Clue::Ours,
@@ -130,7 +130,7 @@ fn starts_with(text: &str, name: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
-/// A key as it is written in a file, with its number. This is the inverse of [`find`].
+/// A key as it is written in a file, with its number. This function is the inverse of [`find`].
 pub fn name(key: &Key, number: Option<u16>) -> String {
     match number {
         None => key.name.to_owned(),

@@ -31,7 +31,7 @@ pub struct Options<'a> {
     pub dialect: Option<Dialect>,
     /// The source of the values of variables.
     pub values: &'a dyn Values,
-    /// Whether the file may have links without an OMS or a simulated exchange. This process is then the broker's end.
+    /// Whether the file may have links without an OMS or a simulated exchange. If so, this process is the broker's end.
     pub links_alone: bool,
 }
 

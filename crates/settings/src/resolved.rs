@@ -59,11 +59,11 @@ pub struct Setting {
     pub value: SettingValue,
     /// The value for display; `******` for a secret.
     pub text: String,
-    /// The value as written in the file. Its secrets are included and its variables are not replaced.
+    /// The value as written in the file. Secrets are included, and variables are not replaced.
     pub written: String,
     /// Where the value comes from.
     pub origin: Origin,
-    /// What the engine that the file was written for does differently, to follow the name of the engine.
+    /// The different behaviour of the engine that the file was written for, to follow the name of the engine.
     pub differs: Option<String>,
 }
 

@@ -17,8 +17,8 @@ use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 
 /// The users of each password file, by the real path of the file. Sections that name the same file share its users.
-/// Otherwise a NewPassword(925) of one section would be unknown to the other sections, which would overwrite it with
-/// the old password.
+/// With separate users, a NewPassword(925) of one section would be unknown to the other sections, which would overwrite
+/// it with the old password.
 pub(super) type Files = BTreeMap<PathBuf, Arc<Users>>;
 
 /// Logon permissions of a session.

@@ -21,7 +21,7 @@ const HOURS: [Id; 5] = [
     Id::EndDay,
     Id::Weekdays,
 ];
-/// Maximum size in bytes of a file of dates. Such a file has room for thousands of years.
+/// Maximum size in bytes of a file of dates. A file of this size has room for thousands of years.
 const LARGEST_FILE: u64 = 1 << 20;
 
 /// A key, and the reason why its value conflicts with other keys.
@@ -270,8 +270,8 @@ impl Reader<'_> {
         Ok(Some(Hours { days, start, end }))
     }
 
-    /// The hours in which logon is allowed; `None` when the session's keys do not limit them, so logon is always
-    /// allowed within the session.
+    /// The logon window; `None` when the session's keys do not limit logon, so logon is always allowed within the
+    /// session.
     fn window(&self, zone: &TimeZone) -> Result<Option<Hours>, Conflict> {
         let keys = [Id::LogonTime, Id::LogoutTime, Id::LogonDay, Id::LogoutDay];
         let Some(first) = keys.into_iter().find(|id| self.is_given(*id)) else {

@@ -22,7 +22,7 @@ pub struct Checked {
     pub settings: Vec<Setting>,
     /// The application's keys.
     pub custom: Vec<Custom>,
-    /// Keys with an invalid value. Such keys do not count as missing.
+    /// Keys with an invalid value. Keys with an invalid value do not count as missing.
     pub broken: Vec<Id>,
     /// Keys whose list of values is complete: values of other sections, whatever their numbers, are not added.
     pub whole: Vec<Id>,
@@ -93,7 +93,7 @@ pub fn check(
     checked
 }
 
-/// What the key of an entry means.
+/// The meaning of the key of an entry.
 fn known(entry: &IniEntry) -> Option<Known> {
     if entry.application {
         return Some(Known::Custom);

@@ -99,7 +99,7 @@ pub enum SettingValue {
     Word(&'static str),
     /// Value of a [`ValueKind::Ip`].
     Ip(IpAddr),
-    /// Value of a [`ValueKind::Pauses`]. There is at least one pause, and the last one repeats.
+    /// Value of a [`ValueKind::Pauses`]. The list has at least one pause, and the last pause repeats.
     Pauses(Vec<Duration>),
     /// Value of a [`ValueKind::TagValue`].
     TagValue(u32, String),

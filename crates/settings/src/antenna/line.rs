@@ -153,7 +153,7 @@ fn plain(text: &str) -> Result<String, SettingsFault> {
     Ok(out.trim().to_owned())
 }
 
-/// The span without the blanks at its ends. Here a `\` and a line end do not count as blanks.
+/// The span without the blanks at its ends. A `\` and a line end do not count as blanks here.
 fn trimmed(text: &str, start: usize, end: usize) -> Span {
     let slice = &text[start..end];
     let front = slice.trim_start();
