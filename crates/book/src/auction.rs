@@ -114,7 +114,7 @@ impl Book {
 }
 
 impl Choice {
-    /// The choice after one more candidate, whose price is higher than those before it.
+    /// The choice after one more candidate, whose price is higher than the prices before.
     fn better(choice: Option<Self>, new: Crossing, reference: Option<i64>) -> Option<Self> {
         let Some(mut choice) = choice else {
             return (new.quantity > 0).then_some(Self::of(new));

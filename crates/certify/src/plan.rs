@@ -133,7 +133,7 @@ pub struct Expectation {
     pub patterns: Vec<MessagePattern>,
     /// Time limit until all messages have arrived; `None` means the plan's time limit.
     pub within: Option<Duration>,
-    /// Whether other messages may arrive before and between these (`await`).
+    /// Whether other messages may arrive before and between the expected messages (`await`).
     pub skips_others: bool,
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub enum SentValue {
     /// The text itself.
     Text(String),
-    /// `$NAME`: an id made in this case, or a value that was received.
+    /// `$NAME`: an id that was made in this case, or a value that was received.
     Variable(String),
     /// `now`, `now+10s`, `now-121s`: the time of sending plus this number of nanoseconds.
     Now(i64),

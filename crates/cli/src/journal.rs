@@ -390,7 +390,7 @@ fn tell_removed(first: u32, last: u32) {
     tell("warning", &text);
 }
 
-/// The first and the last of these segments, for JSON.
+/// The first and the last of the removed segments, for JSON.
 fn removed(read: &Verified) -> Option<Value> {
     let (first, last) = read.removed?;
     Some(json!({ "first": first, "last": last }))

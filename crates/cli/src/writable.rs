@@ -1,4 +1,4 @@
-//! Tests whether the folders of a settings file are writable. The test leaves no file in them.
+//! Tests whether the folders of a settings file are writable. The test leaves no file in the folders.
 
 use std::fs;
 use std::io::{self, ErrorKind};

@@ -42,8 +42,8 @@ struct Requester {
 
 /// The query that asks an application for its counters, for a status.
 pub const COUNTS: &[u8] = b"counts";
-/// The query that asks for the same counters as numbers: lines of tab-separated names and a value. A status shows
-/// them as an object.
+/// The query that asks for the same counters as numbers: lines of tab-separated names and a value. A status shows the
+/// counters as an object.
 pub const FIGURES: &[u8] = b"figures";
 
 /// Reloads the rules or settings in this file on behalf of an operator. The text says which kind of reload; it is
@@ -110,8 +110,8 @@ impl Control {
         Self::start_named(engine, place, version, reload, names)
     }
 
-    /// As [`start`](Self::start). In addition, `names` has the names of sessions in the settings. A status shows these
-    /// names, and requests may use them.
+    /// As [`start`](Self::start). In addition, `names` has the names of sessions in the settings. A status shows the
+    /// sessions' names in the settings, and requests may use them.
     ///
     /// # Errors
     ///
@@ -382,8 +382,8 @@ impl Served {
         }
     }
 
-    /// The identity of the session with this name in the settings. A text that is not such a name is returned
-    /// unchanged.
+    /// The identity of the session with this name in the settings. A text that is not a session's name in the settings
+    /// is returned unchanged.
     fn identity(&self, called: &str) -> String {
         let identity = match self.names.called(called) {
             Some(_) => None,

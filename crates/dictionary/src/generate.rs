@@ -191,7 +191,8 @@ impl<'a> Module<'a> {
         self.text.push('\n');
     }
 
-    /// The members that get generated code. Length fields get none, because their data fields include them.
+    /// The members that get generated code. Length fields get no generated code, because their data fields include
+    /// them.
     fn fields(&self, members: &'a [Member]) -> Vec<Field<'a>> {
         let here = |tag: Tag| members.iter().any(|member| member.tag == tag);
         let of_data = |def: &FieldDef| matches!(def.kind, DataType::Data | DataType::XmlData);

@@ -48,7 +48,8 @@ pub enum JsonError {
     UnknownField(String),
     /// The value of this field is not allowed.
     Value(String),
-    /// The header does not begin with BeginString(8) and MsgType(35). BodyLength(9) may stand between them.
+    /// The header does not begin with BeginString(8) and MsgType(35). BodyLength(9) may be between BeginString and
+    /// MsgType.
     Header,
 }
 

@@ -1,8 +1,8 @@
 //! Reads and writes the file formats of dictionaries and messages. All functions work on text.
 //!
 //! [`read()`] reads a dictionary file of either form: QuickFIX XML ([`quickfix`]) or FIX Orchestra ([`orchestra`]).
-//! [`mod@write`] writes such files. [`delta`] changes a dictionary, [`json`] writes messages with the dictionary's
-//! names, and [`generate`] writes typed Rust views for a dictionary. The dictionary itself is in
+//! [`mod@write`] writes dictionary files of both forms. [`delta`] changes a dictionary, [`json`] writes messages with
+//! the dictionary's names, and [`generate`] writes typed Rust views for a dictionary. The dictionary itself is in
 //! [`fixwire_protocol::dictionary`].
 #![no_std]
 #![forbid(unsafe_code)]

@@ -118,7 +118,7 @@ impl Seat {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ExchangeError {
-    /// The configuration has these mistakes.
+    /// The configuration has mistakes.
     Config(Vec<ConfigProblem>),
     /// A fault in the configuration is not valid.
     Fault {

@@ -94,7 +94,7 @@ impl Stated {
         Self { note, hash, form }
     }
 
-    /// The state hash in a record, if the record is such a note.
+    /// The state hash in a record, if the record is a note of the state.
     pub(super) fn read(kind: RecordKind, body: &[u8]) -> Option<Self> {
         let text = str::from_utf8(body)
             .ok()

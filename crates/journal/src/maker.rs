@@ -113,7 +113,7 @@ enum Task {
     Make(Job),
     /// Unmap a segment. Unmapping 64 MiB takes a millisecond.
     Unmap(Map),
-    /// Write these pages to disk now.
+    /// Write the pages of this range to disk now.
     Release(FilePages),
 }
 

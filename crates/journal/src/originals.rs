@@ -40,7 +40,7 @@ pub enum Resent<'a> {
         first: u64,
         /// The last MsgSeqNum.
         last: u64,
-        /// The segment that had these messages.
+        /// The segment that had the missing messages.
         segment: u32,
     },
 }

@@ -75,7 +75,7 @@ pub enum RecordKind {
     /// A message was received while the session was ending, or when there was no room to queue it. The message had no
     /// effect.
     Ignored,
-    /// Stored messages and gap fills were sent for a ResendRequest. The body lists them.
+    /// Stored messages and gap fills were sent for a ResendRequest. The body of the record lists the messages.
     Resent,
 }
 

@@ -72,7 +72,8 @@ pub struct LostSession {
     pub name: Option<String>,
     /// The session's sequence numbers at the cut.
     pub kept: SequenceCounters,
-    /// The session's sequence numbers after its last readable record. The session continues with them.
+    /// The session's sequence numbers after its last readable record. The session continues with these sequence
+    /// numbers.
     pub next: SequenceCounters,
     /// Time at which the sequence numbers of `next` began.
     pub began: Timestamp,
@@ -113,8 +114,8 @@ impl LostSession {
 /// case the journal begins at that checkpoint, and only older messages for resends are lost. Each session continues
 /// with the highest sequence numbers found in any record, lost or not.
 ///
-/// `durability` is the durability of the engine that wrote the journal. With [`Durability::Disk`], some journals can
-/// be used that would otherwise be refused. With `None` (unknown), these journals are refused here.
+/// `durability` is the durability of the engine that wrote the journal. With [`Durability::Disk`], some journals can be
+/// used that would otherwise be refused. With `None` (unknown), the salvage refuses such journals.
 ///
 /// # Errors
 ///

@@ -42,7 +42,7 @@ struct Block {
 }
 
 impl Block {
-    /// This number of bytes at this position, if the block has all of them.
+    /// The given number of bytes at this position, if the block has all of them.
     fn get(&self, at: u64, len: usize) -> Option<&[u8]> {
         let from = usize::try_from(at.checked_sub(self.at)?).ok()?;
         self.bytes.get(from..from.checked_add(len)?)

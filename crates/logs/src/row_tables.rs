@@ -102,7 +102,7 @@ pub struct TableRow {
 /// A trading day in the database.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RowDay {
-    /// The date, such as 20261122.
+    /// The date of the day, such as 20261122.
     pub date: u32,
     /// The database has the rows of this day from the event with this number on.
     pub first: u64,

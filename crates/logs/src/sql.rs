@@ -181,7 +181,7 @@ impl Database<'_> {
     }
 }
 
-/// Why there are no such tables.
+/// The error of a build without the feature for this database.
 pub(crate) fn not_compiled_in(what: &str, database: &str, feature: &str) -> LogError {
     LogError(format!(
         "this build of fixwire has no {what} in {database}, the cargo feature `{feature}`: build it with `cargo build --release --features {feature}`"

@@ -1,4 +1,4 @@
-//! The password files of an engine. The engine reads them again when an operator requests it.
+//! The password files of an engine. The engine reads the password files again when an operator requests it.
 
 use std::path::PathBuf;
 use std::sync::Arc;

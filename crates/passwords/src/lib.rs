@@ -1,4 +1,4 @@
-//! Passwords, stored as argon2id hashes. Separate threads verify them.
+//! Passwords, stored as argon2id hashes. Separate threads verify passwords.
 //!
 //! A comparison takes milliseconds and megabytes on purpose. The comparison therefore never runs on the thread that
 //! needs the result, and at most two comparisons run at the same time. The comparison for an unknown user costs the

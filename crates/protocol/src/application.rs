@@ -270,7 +270,8 @@ pub trait Application {
     ///
     /// # Errors
     ///
-    /// Why there is no such session. The connection is closed without an answer, and an event has the text.
+    /// The reason why there is no session for the Logon. The connection is closed without an answer, and an event has
+    /// the text.
     fn on_session_request(
         &mut self,
         _now: Now,
@@ -326,8 +327,8 @@ pub trait Application {
         Some(OperatorRight::Read)
     }
 
-    /// Whether the application's own settings give a user, such as `ann (uid 1000)`, a right. If those settings name
-    /// no operators, the operators of the engine's configuration count.
+    /// Whether the application's own settings give a user, such as `ann (uid 1000)`, a right. If the application's
+    /// settings name no operators, the operators of the engine's configuration count.
     fn permission(&self, _who: &str, _right: OperatorRight) -> Permission {
         Permission::Open
     }
@@ -347,8 +348,9 @@ pub trait Application {
         true
     }
 
-    /// Does work that depends on time. The engine calls this in every turn in which something has happened, and at
-    /// the time that the last call returned. Returns the next such time; `None` for never.
+    /// Does work that depends on time. The engine calls this in every turn in which something has happened, and at the
+    /// time that the last call returned. Returns the next time at which the engine must call this method; `None` for
+    /// never.
     fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<crate::Mono> {
         None
     }

@@ -26,7 +26,7 @@ pub struct FieldFault {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// There is no `=` before the SOH. Two SOH in a row are such a field.
+    /// There is no `=` before the SOH. Two SOH in a row are a field without `=`.
     NoValue,
     /// The text before `=` is not a number of 1 to 9 digits that begins with another digit than 0:
     /// SessionRejectReason(373) = 0.

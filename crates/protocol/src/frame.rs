@@ -27,7 +27,7 @@ pub enum Frame {
     },
     /// A message that must be ignored. The MsgSeqNum of the ignored message does not count as received.
     Garbled {
-        /// Number of bytes to drop. The next message can begin after them.
+        /// Number of bytes to drop. The next message can begin after the dropped bytes.
         skip: usize,
         /// In which way the message is garbled.
         why: Garbled,

@@ -108,9 +108,9 @@ pub enum FramingError {
 }
 
 impl Framing {
-    /// Frames with a length field of this size at this offset, with the most significant byte first. The length
-    /// counts all bytes of the frame, there is no checksum, and a frame has at most 65,535 bytes. Other methods can
-    /// change these three properties.
+    /// Frames with a length field of this size at this offset, with the most significant byte first. The length counts
+    /// all bytes of the frame, there is no checksum, and a frame has at most 65,535 bytes. Other methods can change the
+    /// counted bytes, the checksum and the maximum length.
     #[must_use]
     pub const fn big_endian(length_at: usize, length_bytes: usize) -> Self {
         Self {

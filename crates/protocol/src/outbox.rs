@@ -104,7 +104,7 @@ impl Entry {
         &self.msg_type[..usize::from(self.msg_type_len)]
     }
 
-    /// Whether the entry was discarded. Nothing of such an entry is sent.
+    /// Whether the entry was discarded. Nothing of a discarded entry is sent.
     #[inline]
     pub fn is_discarded(&self) -> bool {
         self.state == State::Discarded

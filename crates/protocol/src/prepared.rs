@@ -68,7 +68,7 @@ impl Prepared {
     /// # Errors
     ///
     /// [`BodyError::Value`] for a value that is empty or contains SOH. [`BodyError::Full`] when the body would be
-    /// longer than its room. In these cases nothing is written.
+    /// longer than its room. When an error is returned, nothing is written.
     pub fn fixed(&mut self, tag: Tag, value: &[u8]) -> Result<(), BodyError> {
         self.write(tag, value).map(|_| ())
     }

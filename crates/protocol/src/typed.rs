@@ -14,7 +14,7 @@ pub struct Shape {
     pub count: Tag,
     /// The field with which each entry begins.
     pub delimiter: Tag,
-    /// The members of an entry. Counts of nested groups are among them.
+    /// The members of an entry. Counts of nested groups are among the members.
     pub members: &'static [Tag],
     /// The nested groups.
     pub nested: &'static [Shape],

@@ -195,7 +195,8 @@ impl Hints {
 /// Number of fields at the beginning of a message that have BeginString(8), MsgType(35) and the CompIDs.
 const HEAD: usize = 10;
 
-/// The fields at the beginning of a message that name its type and its session. The message is not decoded for them.
+/// The fields at the beginning of a message that name its type and its session. The message is not decoded for these
+/// fields.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageHead<'a> {
     /// BeginString(8).

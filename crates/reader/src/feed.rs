@@ -209,7 +209,7 @@ impl Content {
 /// Number of bytes that [`Content::of`] examines.
 pub(crate) const START: usize = 8;
 
-/// Reads the first bytes. Returns them, and a reader that still includes them.
+/// Reads the first bytes. Returns the first bytes, and a reader that still includes them.
 pub(crate) fn peek(
     mut reader: Box<dyn Read + Send>,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {

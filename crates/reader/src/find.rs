@@ -301,8 +301,8 @@ impl Text<'_> {
     }
 }
 
-/// The end of the first CheckSum(10) in a text, including its separator. `None` when there is no such end, or not
-/// yet.
+/// The end of the first CheckSum(10) in a text, including its separator. `None` when the text has no complete
+/// CheckSum(10), or not yet.
 fn trailer(text: &[u8], between: &[u8], is_closed: bool) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = memmem::find(&text[from..], b"10=") {

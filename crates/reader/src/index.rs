@@ -203,7 +203,7 @@ impl LogIndexes {
         self.folder.join(name_of(header)).with_extension(ENDING)
     }
 
-    /// Removes indexes that were not written for a long time. Most of them belong to logs that no longer exist.
+    /// Removes indexes that were not written for a long time. Most old indexes belong to logs that no longer exist.
     fn remove_old(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return;

@@ -20,8 +20,8 @@ const MOST_STEPS: usize = 100_000;
 /// Maximum number of bytes of the messages that are collected.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Finds the messages of an order: the messages with one of its ids, and the rejects of these messages. Other ids in
-/// such a message belong to the order too. The logs are therefore read again until no new id is found.
+/// Finds the messages of an order: the messages with one of its ids, and the rejects of these messages. Other ids in a
+/// message of the order belong to the order too. The logs are therefore read again until no new id is found.
 ///
 /// An id belongs to an order from the message that introduces it, and only within one session. The same id on another
 /// day or in another session belongs to another order. Both sides of a gateway are linked by the records of its

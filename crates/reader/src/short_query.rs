@@ -14,7 +14,8 @@ use crate::index_key::IdKind;
 #[derive(Clone, Debug)]
 pub struct ShortQuery {
     terms: Vec<Term>,
-    /// A field that every wanted message has, with SOH before and after it. `None` when no term gives such a field.
+    /// A field that every wanted message has, with SOH before and after it. `None` when no term gives a field that
+    /// every wanted message has.
     needle: Option<Finder<'static>>,
 }
 

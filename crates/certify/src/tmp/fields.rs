@@ -7,7 +7,7 @@ use fixwire_protocol::{Precision, Tag, Timestamp, TimestampWriter};
 use fixwire_tmp::messages::LAYOUTS;
 use fixwire_tmp::{LayoutField, TmpLayoutInfo, TmpTime, WireField};
 
-/// The first tag that stands for a TMP field. FIX messages have no such tags.
+/// The first tag that stands for a TMP field. FIX messages have no tags this high.
 const FIRST: Tag = 0xf000_0000;
 /// The number of the R04 that an R05 answers, counted on the connection. The name is not a field of the message, and no
 /// plan can refer to it.

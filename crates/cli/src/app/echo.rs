@@ -68,7 +68,7 @@ impl Venue {
 /// The state of an order in an ExecutionReport.
 struct Report<'a> {
     order_id: u64,
-    /// The values of the order. The request does not always have them. `None` for an unknown order.
+    /// The values of the order. The request does not always have these values. `None` for an unknown order.
     order: Option<&'a EchoOrder>,
     orig_cl_ord_id: Option<&'a [u8]>,
     what: What,

@@ -250,7 +250,7 @@ impl SenderByIds {
 ///
 /// # Errors
 ///
-/// No session of the file has these CompIDs.
+/// No session of the file has the CompIDs of the message.
 pub fn sender(sessions: &[SessionIdentity], message: &Message<'_>) -> Result<Sender, String> {
     let best = |peer_sent: bool| {
         let numbered = (0..).map(SessionId).zip(sessions);

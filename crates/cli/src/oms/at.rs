@@ -30,7 +30,7 @@ pub struct MomentArg {
 ///
 /// # Errors
 ///
-/// The text is not such a time.
+/// The text is not a time.
 pub(super) fn read_moment(text: &str) -> Result<MomentArg, String> {
     let wrong = || {
         format!(

@@ -94,7 +94,7 @@ pub(super) fn read(text: &str, limits: DocumentLimits) -> Result<Vec<Stated>, Di
 
 struct Found<'a> {
     changes: Vec<(usize, Change)>,
-    /// The components that the file defines. The others are those of the base dictionary.
+    /// The components that the file defines. Other components are those of the base dictionary.
     components: BTreeMap<&'a str, &'a ComponentSource<'a>>,
 }
 

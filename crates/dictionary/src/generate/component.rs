@@ -9,7 +9,7 @@ use fixwire_protocol::dictionary::{ComponentDef, Dictionary, MessageDef};
 
 use super::{Module, UNUSED, lower};
 
-/// The components of a message that get a view. The dictionary knows them, and no field has the same name.
+/// The components of a message that get a view. The dictionary knows the components, and no field has the same name.
 pub(super) fn of<'a>(
     dictionary: &'a Dictionary,
     message: &'a MessageDef,

@@ -60,8 +60,8 @@ impl Exchange {
         Ok(format!("bulletin {number}: sent to {count} line{plural}"))
     }
 
-    /// Answers an R13 with the bulletins from the requested number on. Without such bulletins, the answer is one R14
-    /// without text.
+    /// Answers an R13 with the bulletins from the requested number on. Without bulletins from that number on, the
+    /// answer is one R14 without text.
     pub(super) fn bulletins_asked(
         &mut self,
         now: Now,

@@ -445,7 +445,7 @@ impl Market {
     }
 }
 
-/// Builds the request to which these fields belong again.
+/// Builds the request again from its fields.
 fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> MemberRequest<'_> {
     MemberRequest {
         member,

@@ -21,7 +21,7 @@ use crate::orders::Order;
 use crate::report::{self, NONE, NoOrder, Said};
 use crate::tmp::ticket::TmpTicket;
 
-/// Maximum number of ClOrdIDs of one order. Each replace adds one, and all of them are remembered.
+/// Maximum number of ClOrdIDs of one order. Each replace adds a ClOrdID, and the order keeps all of them.
 const IDS_MAX: usize = 1000;
 
 impl Market {

@@ -336,7 +336,7 @@ pub struct GatewayCounters {
     /// Messages that were not delivered, for any reason.
     pub troubles: u64,
     /// Messages that were not sent because their client had used its share of `max_orders`. [`OrdersCounters`] does not
-    /// count them.
+    /// count messages above a client's share.
     ///
     /// [`OrdersCounters`]: crate::orders::OrdersCounters
     pub over_share: u64,

@@ -29,7 +29,7 @@ pub struct Waiting<'g> {
     pub session: &'g str,
     /// Number of messages held for the session.
     pub messages: u64,
-    /// Memory of these messages, in bytes.
+    /// Memory of the held messages of the session, in bytes.
     pub bytes: u64,
 }
 

@@ -312,8 +312,8 @@ impl Notes {
     }
 
     /// A unique number for a message that the gateway makes itself: the time, or the last number plus one if that is
-    /// greater. Each note counts like such a message at its time. The number is therefore the same after a restart,
-    /// even if the journal has no notes of such messages.
+    /// greater. Each note counts like a message of the gateway at the note's time. The number is therefore the same
+    /// after a restart, even if the journal has no notes of such messages.
     pub fn answer_number(&mut self, now: Timestamp, outbox: &mut Outbox) -> Result<i64, Trouble> {
         let number = now.0.max(self.last_answer.saturating_add(1));
         let note = GatewayNote::Setup(SetupNote::Answer { number });

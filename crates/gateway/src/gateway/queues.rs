@@ -268,8 +268,8 @@ impl Queues {
         self.rows.resize_with(rows, Row::default);
     }
 
-    /// Sets the offset at which the first record of this empty row begins in its block. `None` if a block has no such
-    /// offset. The caller must then append a record to the row.
+    /// Sets the offset at which the first record of this empty row begins in its block. `None` if a block does not have
+    /// this offset. The caller must then append a record to the row.
     pub fn begin_at(&mut self, row: usize, at: usize) -> Option<()> {
         let is_empty = self.rows.get(row)?.blocks.is_empty();
         if at > DATA || !is_empty {

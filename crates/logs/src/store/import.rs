@@ -45,8 +45,8 @@ pub struct Imported {
 /// Imports a session from a store into a journal, which is created if missing. The store is only read.
 ///
 /// The whole store is read before the journal is changed. The records are written to segments of their own. The new
-/// segments become part of the journal atomically, once all of them are on disk. After a crash before that,
-/// the next opening of the journal removes them. The import needs 24 bytes of memory per message, plus the longest
+/// segments become part of the journal atomically, once all of them are on disk. After a crash before that, the next
+/// opening of the journal removes the new segments. The import needs 24 bytes of memory per message, plus the longest
 /// message.
 ///
 /// Passwords in a Logon are masked, as always in the journal. A Logon is never resent.

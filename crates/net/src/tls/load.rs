@@ -17,8 +17,8 @@ const LARGEST: u64 = 64 << 20;
 /// Maximum number of files in a folder.
 const MOST_FILES: usize = 10_000;
 
-/// SHA-256 of the SubjectPublicKeyInfo of public keys whose private keys have been published. One such key is in the
-/// sample key store of QuickFIX/J.
+/// SHA-256 of the SubjectPublicKeyInfo of public keys whose private keys have been published. The sample key store of
+/// QuickFIX/J has one of these published keys.
 const KNOWN_KEYS: [[u8; 32]; 1] = [[
     0xc7, 0x81, 0x29, 0x93, 0x70, 0xa4, 0xe9, 0x4a, 0x8e, 0x96, 0x67, 0xb9, 0xb2, 0x6b, 0x95,
     0x9d, //

@@ -162,8 +162,8 @@ impl Stream {
         }
     }
 
-    /// Writes as many of the bytes as possible. Returns their number, and whether the stream has accepted all of
-    /// them. Nothing is written until earlier data was accepted.
+    /// Writes as many of the bytes as possible. Returns the number of bytes written, and whether the stream has
+    /// accepted all of them. Nothing is written until earlier data was accepted.
     pub fn write(&mut self, stream: &mut impl Write, bytes: &[u8]) -> io::Result<(usize, bool)> {
         if !self.flush(stream)? {
             return Err(ErrorKind::WouldBlock.into());

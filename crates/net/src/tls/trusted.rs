@@ -6,9 +6,9 @@
 //!   SocketInsecureSkipVerify=Y .......................... any, also one of version 1; the peer must have its key
 //! ```
 //!
-//! A certificate that `openssl req -x509` creates says that it is an authority (CA:TRUE). The TLS library refuses
-//! such a certificate of a peer even if the settings name it. Peers without an authority exchange exactly such
-//! certificates.
+//! A certificate that `openssl req -x509` creates says that it is an authority (CA:TRUE). The TLS library refuses such
+//! a certificate of a peer even if the settings name it. Peers without an authority exchange exactly this kind of
+//! certificate.
 
 use std::sync::Arc;
 

@@ -272,8 +272,8 @@ impl Oms {
         }
     }
 
-    /// Whether no field of a request for an order needs a closer look. May be false for such a request, if it has more
-    /// fields than most. All fields of the request were seen.
+    /// Whether no field of a request for an order needs a closer look. May be false for a request that needs no closer
+    /// look, if the request has more fields than most. All fields of the request were seen.
     #[inline]
     pub(super) fn is_usual(&self, index: SessionNo, message: &Message<'_>, seen: &Glance) -> bool {
         seen.is_usual_request(message.fields().len())

@@ -39,7 +39,7 @@ pub(super) enum Look {
     /// Nothing: the OMS uses every field, or writes the field itself.
     Usual,
     /// The fields that the venue gets were gathered without a closer look. The lines of this line group, and of its
-    /// helpers, accept them.
+    /// helpers, accept the gathered fields.
     Direct(usize),
     /// The closer look has gathered the fields that the venue gets, or has found a field that would not reach it.
     Closer(Option<LostField>),

@@ -184,7 +184,7 @@ impl Oms {
     }
 
     /// User-defined fields that the settings let clients send, and that no dictionary of these clients has. A session
-    /// that checks user-defined fields rejects messages with them.
+    /// that checks user-defined fields rejects messages with user-defined fields that its dictionary lacks.
     #[must_use]
     pub fn undefined_tags(&self) -> Vec<UserDefinedTag> {
         user_defined::undefined_tags(self.rules(), &self.with_samples())

@@ -157,7 +157,7 @@ pub struct ReportRequest {
     pub(crate) receiver: ReportReceiver,
     /// The client's dictionary.
     pub(crate) dictionary: Arc<Dictionary>,
-    /// The dictionaries of all sessions. Each message that caused a report was read with one of them.
+    /// The dictionaries of all sessions. Each message that caused a report was read with one of the dictionaries.
     pub(crate) dictionaries: Vec<Arc<Dictionary>>,
     /// The settings for the fields of venues' reports.
     pub(crate) settings: Arc<ReportSettings>,

@@ -101,7 +101,8 @@ impl SampleSession {
     }
 }
 
-/// A sample for each template and each user whose sessions the template may create. `sessions` are those of the file.
+/// A sample for each template and each user whose sessions the template may create. `sessions` are the sessions of the
+/// file.
 pub(super) fn samples(
     rules: &RiskRules,
     templates: &[SessionTemplate],

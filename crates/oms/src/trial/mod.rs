@@ -356,8 +356,8 @@ impl OmsTrial {
         result::finish(self.oms.state(), self.requests, self.findings)
     }
 
-    /// Counts a fill of an order, or of a replace, that is not at the venue in the trial. Other answers to such an order are
-    /// ignored.
+    /// Counts a fill of an order, or of a replace, that is not at the venue in the trial. Other answers to an order
+    /// that is not at the venue are ignored.
     fn lose(&mut self, answer: &Answer, request: RequestAt) {
         if answer.kind == AnswerKind::Fill {
             self.findings.lost.fills += 1;

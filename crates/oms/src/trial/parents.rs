@@ -31,8 +31,8 @@ impl Parents {
         value::uint(order.value(*field)).ok()
     }
 
-    /// The number in the trial of the parent that a field of a child order names; `None` when the field names no parent.
-    /// If the trial has no such parent, the number of no order.
+    /// The number in the trial of the parent that a field of a child order names; `None` when the field names no
+    /// parent. If the trial has no parent of this name, the number of no order.
     pub fn number(&self, own: Tag, order: &Message<'_>, field: Field) -> Option<Number> {
         if !is_parent(own, field.tag) {
             return None;

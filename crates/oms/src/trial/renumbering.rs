@@ -15,7 +15,7 @@ pub(super) const NO_ORDER: Number = 0;
 pub(super) struct Renumbering {
     /// Decodes the written requests. The decoder knows the data fields of all clients.
     decoder: Decoder,
-    /// The bytes of such a request.
+    /// The bytes of the written request.
     bytes: Vec<u8>,
 }
 

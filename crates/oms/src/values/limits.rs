@@ -188,7 +188,7 @@ pub struct RiskLimits {
     pub trading: Trading,
 }
 
-/// The values of those controls that have one.
+/// The values of the controls that have a value.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Values {
     /// A bit for each control that has a value.

@@ -43,9 +43,10 @@ pub struct Dictionary {
     pub(super) messages: Vec<MessageDef>,
     /// The index into `messages` for each MsgType(35) of one character.
     pub(super) short_types: [u16; 128],
-    /// Number of 64-bit words for the members of all levels of the deepest group. `Scratch` needs room for them.
+    /// Number of 64-bit words for the members of all levels of the deepest group. `Scratch` needs room for the members
+    /// of all levels.
     pub(super) group_words: usize,
-    /// The components, sorted by name. Deltas and generated code may refer to them.
+    /// The components, sorted by name. Deltas and generated code may refer to components.
     pub(super) components: Vec<ComponentDef>,
 }
 

@@ -334,7 +334,7 @@ impl Outbox {
         }
     }
 
-    /// Replaces the fields of the session by the changed fields. The bytes after them move.
+    /// Replaces the fields of the session by the changed fields. The bytes after the session's fields move.
     #[cold]
     fn put_changed(&mut self, index: usize, written: Range<usize>) {
         let fields = &self.edit.fields;

@@ -30,9 +30,9 @@ impl Entry {
 }
 
 impl Outbox {
-    /// Keeps bytes of the application in the journal record that is being written. The record also has the message
-    /// that is being handled and the messages that are sent because of it. Notes are never sent. After a restart,
-    /// [`Application::on_note`](crate::Application::on_note) gets them again.
+    /// Keeps bytes of the application in the journal record that is being written. The record also has the message that
+    /// is being handled and the messages that are sent because of it. Notes are never sent. After a restart,
+    /// [`Application::on_note`](crate::Application::on_note) gets the notes again.
     ///
     /// # Errors
     ///

@@ -50,7 +50,7 @@ enum Repetition<'a> {
 }
 
 impl Session {
-    /// Handles a message that has arrived. All checks are made here, including those of the dictionary. When this
+    /// Handles a message that has arrived. All checks are made here, including those of the dictionary. When this call
     /// returns, the sequence numbers are those after the message.
     pub fn receive(&mut self, now: Now, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
         self.fate = Fate::Taken;

@@ -137,8 +137,8 @@ enum Asked {
     /// A ResendRequest of the peer showed the gap. The peer's ResendRequest is answered before we request the missing
     /// messages.
     Owed,
-    /// The gap is filled, and the messages kept above it are being processed. The dropped messages after them are not
-    /// requested yet.
+    /// The gap is filled, and the messages kept above it are being processed. The dropped messages after the gap are
+    /// not requested yet.
     Draining,
 }
 

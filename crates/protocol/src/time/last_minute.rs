@@ -1,4 +1,4 @@
-//! Parses many timestamps one after the other. Nearly all of them are in the minute of the previous one.
+//! Parses many timestamps one after the other. Nearly all timestamps are in the minute of the previous one.
 
 use crate::decimal::digits::{are_figures, word_at};
 

@@ -1,4 +1,4 @@
-//! Positions of the listed messages. Also reads these messages again.
+//! Positions of the listed messages. Also reads the listed messages again.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -42,7 +42,7 @@ pub(super) struct Progress {
     pub(super) wall: i64,
     /// The rows of all records before this position are in the database.
     until: JournalPosition,
-    /// Whether such records have all been read.
+    /// Whether the records with rows in the database have all been read.
     is_live: bool,
     /// The position in the database.
     pub(super) written: Option<RowPosition>,

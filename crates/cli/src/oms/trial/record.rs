@@ -1,5 +1,5 @@
 //! Reads the record of a trial in a thread that finds the sender of each message and decodes the messages that are
-//! played. The trial plays them in this thread at the same time.
+//! played. The trial plays the messages in this thread at the same time.
 //!
 //! ```text
 //!   thread   read > sender > decode > batch --full--> channel ---> batch > play   the trial

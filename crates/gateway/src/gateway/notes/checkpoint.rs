@@ -93,7 +93,7 @@ impl Notes {
         self.memory.put(to);
     }
 
-    /// Decodes a state. Limits, sessions and shares of the file are taken from these notes.
+    /// Decodes a state. Limits, sessions and shares of the file are those of `self`.
     fn take(&self, state: &[u8]) -> Result<Self, String> {
         let wrong = |what: &str| format!("gateway state is inconsistent: {what}");
         let from = &mut &*state;

@@ -77,7 +77,7 @@ impl Work<'_> {
     }
 
     /// Cancels an unsent order of this client that is held for session `to`, or for a session to which `away`
-    /// redirects. Returns whether there was such an order.
+    /// redirects. Returns whether the client had an unsent order.
     #[cold]
     pub(super) fn cancel_held(&mut self, to: usize, draft: &Draft) -> Result<bool, Trouble> {
         let next = |at: &usize| match self.core.sessions[*at].away {

@@ -58,7 +58,7 @@ const REQUESTS: [SentIn; 4] = [
     },
 ];
 
-/// Makes the tables, at the start and after a reload. Clients that send the same fields share them.
+/// Makes the tables, at the start and after a reload. Clients that send the same fields share a table.
 pub(crate) fn find_tables(oms: &Oms) -> DirectTables {
     let names = oms.core.state().sessions();
     let mut tables: Table<SessionNo, Vec<Arc<DirectRequests>>> =

@@ -21,7 +21,7 @@ pub struct UserDefinedTag {
     pub tag: Tag,
     /// The setting that names the tag.
     pub setting: String,
-    /// The client sessions that may send the field. The dictionary of none of them has it.
+    /// The client sessions that may send the field. The dictionary of none of these sessions has the field.
     pub sessions: Vec<String>,
 }
 

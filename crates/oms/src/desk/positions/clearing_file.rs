@@ -34,7 +34,7 @@ pub struct ClearingFile {
     pub quantities: Option<PositionQuantities>,
     /// The time of the file's totals, if the file has the column `as_of`, in nanoseconds since 1970.
     pub as_of: Option<i64>,
-    /// Whether the file has the columns `long` and `short`. One of them may be missing.
+    /// Whether the file has the columns `long` and `short`. One of the columns `long` and `short` may be missing.
     pub has: [bool; 2],
     /// The rows without a mistake in their form.
     pub rows: Vec<ClearingRow>,

@@ -655,7 +655,8 @@ pub struct RiskRules {
     pub copy_within: i64,
     /// Operators and their rights. If the list is empty, everybody with access to the socket has all rights.
     pub operators: Vec<OperatorRule>,
-    /// Whether two operators must arm a stopped scope. Neither of them may be the operator who stopped the scope.
+    /// Whether two operators must arm a stopped scope. Neither of the two operators may be the operator who stopped the
+    /// scope.
     pub two_arm: bool,
     /// Start of trading days.
     pub day_begins: DayBegins,
