@@ -276,8 +276,10 @@ session the array replaces the whole array of `[default]`. All keys in `applicat
 names, and so are keys that start with `X-`. Errors in a TOML file have the line and the column.
 
 The tables of a gateway may be in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`,
-`[conversion]`, `[target.NAME]`, `[[rule]]` and `[[on]]` ([rules](gateway-rules.md), [commands](gateway-cli.md)). `fixwire check` reads both.
-So may [`[[link]]`](#of-a-link), and the tables of a simulated exchange, `[exchange]`, `[[instrument]]`, `[[fault]]`, `[[script]]` and `[[trader]]` ([the exchange](exchange.md)), for `fixwire sim`.
+`[conversion]`, `[target.NAME]`, `[[rule]]` and `[[on]]` ([rules](gateway-rules.md), [commands](gateway-cli.md)).
+`fixwire check` reads both. [`[[link]]`](#of-a-link) may also be in this file, and so may the tables of a simulated
+exchange, `[exchange]`, `[[instrument]]`, `[[fault]]`, `[[script]]` and `[[trader]]` ([the exchange](exchange.md)),
+for `fixwire sim`.
 
 `fixwire config convert broker.cfg broker.toml` converts the settings file of any engine to TOML. Each session
 keeps its values: `[DEFAULT]` becomes `[default]`, defaults of the file's engine are written out where fixwire
@@ -289,9 +291,10 @@ prints the result with its secrets hidden.
 
 ## Files of other engines
 
-Files of QuickFIX (C++), QuickFIX/J, QuickFIX/Go and QuickFIX/n are read as they are. Name the engine
-with `Dialect=quickfix`, `quickfixj`, `quickfixgo` or `quickfixn` in `[DEFAULT]`, or with `--dialect`. Without
-either, fixwire guesses the engine; `check` and `run` print the guess and the defaults that follow from it:
+Files of QuickFIX (C++), QuickFIX/J, QuickFIX/Go and QuickFIX/n are read as they are. Name the engine with
+`Dialect=quickfix`, `quickfixj`, `quickfixgo` or `quickfixn` in `[DEFAULT]`, or with `--dialect`. Without `Dialect`
+and `--dialect`, fixwire guesses the engine; `check` and `run` print the guess and the defaults that follow from
+it:
 
 * A file with a key that only fixwire has is fixwire's own.
 * A file belongs to another engine when two or more of its keys exist only in that engine, and it has more keys
@@ -352,10 +355,10 @@ const OF_A_SESSION: &str = "These keys belong in `[DEFAULT]` or `[SESSION]`.";
 const OF_A_LINK: &str = "
 ## Of a link
 
-In `[[link]]` of a TOML file, once for each link that carries frames of another protocol than FIX: the lines of an
-[OMS](oms.md) and the members of a [simulated exchange](exchange.md) that speak [TMP](tmp.md#in-a-settings-file). The
-other tables of the file name a link in the same way as a session. A link that accepts connections needs an
-address and port of its own, and cannot use TLS. A link has no session schedule.
+These keys belong in `[[link]]` of a TOML file, once for each link that carries frames of another protocol than
+FIX: the lines of an [OMS](oms.md) and the members of a [simulated exchange](exchange.md) that speak
+[TMP](tmp.md#in-a-settings-file). The other tables of the file name a link in the same way as a session. A link
+that accepts connections needs an address and port of its own, and cannot use TLS. A link has no session schedule.
 
 These keys of a session, in the link or in `[default]`, define the connection of a link: CONNECTION. `HeartBtInt` is
 for a simulated exchange only: at most 255 seconds, by default 30.
