@@ -301,7 +301,7 @@ struct Place {
 
 /// The content after a length field.
 enum Data {
-    /// Not the data field of this length field.
+    /// The data field of this length field does not follow.
     None,
     /// The data field of this length field, but with another length.
     Wrong,

@@ -126,7 +126,8 @@ pub(super) struct Name {
     pub(super) chain: u32,
     /// Number of open names that need this name.
     pub(super) needed: u32,
-    /// Position of the message that began the name, if the gateway holds the message. Not part of the state.
+    /// Position of the message that began the name, if the gateway holds the message. This position is not part of the
+    /// state.
     pub(super) held: Option<HeldAt>,
     pub(super) lens: [u8; 3],
     /// The hash under which the name is found, for each of [`By::ALL`]; `None` when the name is not found by this id.

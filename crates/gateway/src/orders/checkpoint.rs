@@ -147,8 +147,8 @@ impl OrderTracker {
         may_be.then_some(next)
     }
 
-    /// Changes the limits. When the new limits leave less room, names that may be forgotten are forgotten. A form of
-    /// ids at a venue that is longer than the new `max_id` ends; the common form applies until
+    /// Changes the limits. When the new limits leave less room, names that may be forgotten are forgotten. The form of
+    /// a venue's ids ends when it is longer than the new `max_id`; then the common form applies until
     /// [`set_venue`](Self::set_venue) sets another one.
     ///
     /// # Errors

@@ -17,8 +17,8 @@ pub(super) enum Said {
     Status,
 }
 
-/// Reads ExecType(150) and OrdStatus(39). Either may be missing: FIX 4.0 has no ExecType. Before FIX 4.3 a fill has
-/// ExecType 1 or 2, and a status has ExecTransType(20)=3. Later versions have ExecType F and I.
+/// Reads ExecType(150) and OrdStatus(39). One of the two fields may be missing: FIX 4.0 has no ExecType. Before FIX 4.3
+/// a fill has ExecType 1 or 2, and a status has ExecTransType(20)=3. Later versions have ExecType F and I.
 ///
 /// # Source
 ///

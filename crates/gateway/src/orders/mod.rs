@@ -174,7 +174,7 @@ pub struct OrderTracker {
     book: Book,
     /// Venues, sorted by session id.
     venues: Vec<Venue>,
-    /// For each field of the message being handled, the hash of its value. Not part of the state.
+    /// For each field of the message being handled, the hash of its value. These hashes are not part of the state.
     hashes: Vec<IdHash>,
     refused: u64,
     rewritten: u64,

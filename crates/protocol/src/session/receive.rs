@@ -190,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Handles a message whose MsgSeqNum was received before. Either it was resent, or the peer has lost count.
+    /// Handles a message whose MsgSeqNum was received before. The message was resent, or the peer has lost count.
     #[cold]
     fn receive_too_low(
         &mut self,
