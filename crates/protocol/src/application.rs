@@ -176,8 +176,8 @@ pub trait Application {
     fn on_note(&mut self, _at: Timestamp, _note: &[u8]) {}
 
     /// An empty [`Ledger`] with the limits of this application, if the application's state follows from its notes.
-    /// While the engine runs, it folds the notes into checkpoints on another thread. Notes that a checkpoint covers
-    /// may then be removed from the journal. With `None` all notes stay.
+    /// While the engine runs, it folds the notes into checkpoints on another thread. Notes that a checkpoint covers may
+    /// then be removed from the journal. With `None` the journal keeps all notes.
     fn ledger(&self) -> Option<Box<dyn Ledger>> {
         None
     }
