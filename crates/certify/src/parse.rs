@@ -79,8 +79,8 @@ struct Reader {
     attribute_lines: [Option<usize>; 3],
     /// The variables of the current case.
     names: Names,
-    /// Whether a line of the current case is not a valid step. If so, errors about references to that step are not
-    /// reported.
+    /// Whether a line of the current case is not a valid step. If a line is not valid, errors about references to its
+    /// step are not reported.
     is_broken: bool,
 }
 

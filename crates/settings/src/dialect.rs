@@ -37,7 +37,7 @@ pub enum DialectSource {
     ByItsKeys,
     /// By the name of the file: a `.toml` file is fixwire's own, and a `.properties` file is FIX Antenna's.
     ByItsName,
-    /// By nothing: the engine was not determined, and the file is read as fixwire's own.
+    /// The engine was not determined, and the file is read as fixwire's own.
     Nowhere,
 }
 

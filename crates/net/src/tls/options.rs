@@ -13,8 +13,8 @@ pub struct TlsOptions {
     pub identity: Option<Identity>,
     /// The authorities that may have issued the peer's certificate.
     pub authorities: Vec<Authority>,
-    /// Files with revocation lists (PEM or DER), or folders with such files. If there are any, a list must cover
-    /// every certificate of the peer's chain.
+    /// Files with revocation lists (PEM or DER), or folders with such files. If revocation lists are configured, a list
+    /// must cover every certificate of the peer's chain.
     pub revocation_lists: Vec<PathBuf>,
     /// Whether an acceptor requests client certificates.
     pub client_certificates: ClientCertificates,

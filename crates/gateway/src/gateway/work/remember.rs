@@ -37,8 +37,8 @@ impl Work<'_> {
         notes.remember(order, fields, self.outbox)
     }
 
-    /// Forgets the values remembered for the order of this response; if the message responds to no known order, those
-    /// of the source's order with this ClOrdID.
+    /// Forgets the values remembered for the order of this response; if the message responds to no known order, forgets
+    /// the values of the source's order with this ClOrdID.
     pub(super) fn forget(&mut self, id: Option<&[u8]>) -> Result<(), Trouble> {
         let id = id.unwrap_or_default();
         if self.is_second(id) {

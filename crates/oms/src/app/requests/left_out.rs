@@ -103,7 +103,7 @@ pub(in crate::app) fn left_out_fields(
     all
 }
 
-/// A line of the group for each version and dictionary that its lines have, with its place among all sessions.
+/// For each FIX version and dictionary of the group's lines: one of these lines, with its place among all sessions.
 fn lines_of<'a>(group: &LineGroup, sessions: &'a [OmsSession]) -> Vec<(usize, &'a OmsSession)> {
     let mut lines: Vec<(usize, &OmsSession)> = Vec::new();
     for (place, session) in sessions.iter().enumerate() {
