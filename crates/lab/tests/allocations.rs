@@ -89,6 +89,38 @@ fn an_order_with_ten_passed_on_fields_allocates_only_for_the_ids_of_the_day() {
     });
 }
 
+/// The memory for fields is set aside at the start: of the first orders of a day that carry fields, only the very first
+/// allocates, for the remembered shape of its tags. All stay open.
+#[test]
+fn the_first_orders_with_passed_on_fields_have_their_memory() {
+    let config = DrivenOmsConfig::in_memory(
+        10_000,
+        OrderFlow {
+            carried: ExtraFields::Same,
+            ..OrderFlow::default()
+        },
+    );
+    let mut oms = DrivenOms::start(&config).unwrap();
+    let mut order_and_cancel = |carried| {
+        oms.carry(carried);
+        let order = oms.requests;
+        oms.request(LoadRequest::New).unwrap();
+        oms.request(LoadRequest::Cancel(ChangeTarget::of(order)))
+            .unwrap();
+    };
+    for _ in 0..150_000 {
+        order_and_cancel(ExtraFields::None);
+    }
+    order_and_cancel(ExtraFields::Same);
+    let counted = allocation_counter::measure(|| {
+        for _ in 0..500 {
+            oms.request(LoadRequest::New).unwrap();
+        }
+    });
+    // Each of them would allocate its bytes.
+    assert!(counted.count_total <= 4, "{counted:?}");
+}
+
 /// The same with fills: executions of orders that are no longer in memory are kept for the day, too, in steps.
 #[test]
 fn a_filled_order_allocates_only_for_the_ids_and_executions_of_the_day() {

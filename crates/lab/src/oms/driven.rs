@@ -256,6 +256,12 @@ impl DrivenOms {
         self.await_message(CLIENT)
     }
 
+    /// The next orders carry these fields. The client of an OMS that was started with [`ExtraFields::Same`] may carry
+    /// none for a time.
+    pub fn carry(&mut self, carried: ExtraFields) {
+        self.flow.carried = carried;
+    }
+
     /// Orders in memory.
     pub fn orders(&mut self) -> usize {
         self.wired.engine.application_mut().state().orders().len()

@@ -216,6 +216,10 @@ impl Application for Oms {
             }
             None => self.do_due(at, today.day, &mut overdue, outbox),
         };
+        let carried = &mut self.core.state.carried.fields;
+        if carried.is_low() {
+            carried.set_more_aside();
+        }
         if !self.listings.is_empty() {
             self.list(outbox);
         }

@@ -55,6 +55,7 @@ impl Oms {
         let merges = self.rules().groups.iter().any(adds);
         self.adds_fields = merges || self.rules().users.iter().any(sets);
         self.looks_at_all = self.adds_fields || self.rules().has_conditions();
+        self.set_carried_aside();
         let names = self.core.state().sessions();
         let mut contracts = Table::default();
         let mut whose_order: Table<SessionNo, [Vec<Tag>; 2]> =
@@ -92,6 +93,15 @@ impl Oms {
         self.core.missing_terms = missing_terms;
         self.find_conversions();
         names::find_names(self);
+    }
+
+    /// Sets aside the memory for the fields that requests carry.
+    fn set_carried_aside(&mut self) {
+        let longest = self.rules().carried_bytes;
+        self.core.state.carried.fields.set_aside(longest);
+        self.gathered.set_aside(longest);
+        #[cfg(debug_assertions)]
+        self.direct.gathered.set_aside(longest);
     }
 
     /// Finds the FIX versions between which fields are converted, and makes the conversions that do not exist yet.

@@ -48,6 +48,18 @@ impl<T> Slab<T> {
         Slot::new((self.open * CHUNK + chunk.len() - 1) as u32)
     }
 
+    /// Number of values that can be added without an allocation.
+    pub(crate) fn room(&self) -> usize {
+        self.chunks.len() * CHUNK - self.len
+    }
+
+    /// Allocates chunks until there is room for this number of values.
+    pub(crate) fn make_room(&mut self, values: usize) {
+        while self.room() < values {
+            self.add_chunk();
+        }
+    }
+
     fn add_chunk(&mut self) {
         self.chunks.push(Vec::with_capacity(CHUNK));
         // Reserves room for all slots, so that freeing a value later needs no allocation.

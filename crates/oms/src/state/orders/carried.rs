@@ -63,18 +63,131 @@ impl StoredFields {
     }
 }
 
-/// Fields, by the number of the order or request that carries them. Memory is allocated only for more orders, or longer
-/// fields, than ever before.
+/// Capacity of a short buffer, in bytes. Most requests carry fewer.
+const SHORT: usize = 256;
+/// Numbers of short and of long buffers that are set aside at the start.
+const SET_ASIDE: [usize; 2] = [1024, 64];
+/// With fewer spare buffers than this, more are allocated between messages.
+const LOW: [usize; 2] = [256, 16];
+/// Maximum number of buffers of each length that are allocated between two messages.
+const STEP: usize = 32;
+
+/// Memory for the bytes of fields: new buffers, and those of fields that were removed.
+#[derive(Debug, Default)]
+struct SpareBuffers {
+    short: Vec<Vec<u8>>,
+    /// Buffers with a capacity above [`SHORT`].
+    long: Vec<Vec<u8>>,
+    /// Capacity of a new long buffer; 0 if no memory is set aside, as in a copy of the state.
+    longest: usize,
+}
+
+impl SpareBuffers {
+    /// A buffer for this number of bytes.
+    fn take(&mut self, len: usize) -> Vec<u8> {
+        let own = match len > SHORT {
+            true => self.long.pop(),
+            false => self.short.pop(),
+        };
+        let found = own.or_else(|| self.long.pop());
+        found.unwrap_or_else(|| match self.longest {
+            0 => Vec::new(),
+            longest if len > SHORT => Vec::with_capacity(longest.max(len)),
+            _ => Vec::with_capacity(SHORT),
+        })
+    }
+
+    fn give_back(&mut self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        match buffer.capacity() > SHORT {
+            true => self.long.push(buffer),
+            false => self.short.push(buffer),
+        }
+    }
+
+    #[inline]
+    fn is_low(&self) -> bool {
+        self.longest > 0 && (self.short.len() < LOW[0] || self.long.len() < LOW[1])
+    }
+
+    /// Allocates buffers until there are these numbers of short and long ones, at most `most` of each. `used` buffers are
+    /// in use, and come back.
+    fn fill(&mut self, wanted: [usize; 2], most: usize, used: usize) {
+        let lens = [SHORT, self.longest];
+        let pools = [&mut self.short, &mut self.long];
+        for ((pool, len), wanted) in pools.into_iter().zip(lens).zip(wanted) {
+            let missing = wanted.saturating_sub(pool.len()).min(most);
+            pool.extend((0..missing).map(|_| Vec::with_capacity(len)));
+            pool.reserve(used);
+        }
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.short.len() + self.long.len()
+    }
+}
+
+/// A copy of the state has no memory set aside.
+impl Clone for SpareBuffers {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// Fields, by the number of the order or request that carries them.
+///
+/// The memory for the first orders is set aside at the start. When most of it is in use, more is allocated between
+/// messages. So a request allocates only if very many requests come in one read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FieldsByNumber {
     all: Slab<StoredFields>,
     /// The place of each number in `all`.
     places: HashTable<Slot>,
-    /// The memory of fields that were removed.
-    spare: Vec<Vec<u8>>,
+    spare: SpareBuffers,
 }
 
 impl FieldsByNumber {
+    /// Allocates the memory for the first orders and requests that carry fields; `longest` is the maximum number of bytes
+    /// that one carries.
+    pub(crate) fn set_aside(&mut self, longest: usize) {
+        // A long buffer is longer than a short one, so that it goes back to its pool.
+        let longest = longest.max(SHORT + 1);
+        self.spare.longest = longest;
+        self.spare.long.retain(|it| it.capacity() >= longest);
+        let used = self.places.len();
+        self.spare.fill(SET_ASIDE, usize::MAX, used);
+        self.make_room(SET_ASIDE[0]);
+    }
+
+    /// Whether most of the memory that was set aside is in use.
+    #[inline]
+    pub(crate) fn is_low(&self) -> bool {
+        !self.is_empty() && self.is_nearly_used()
+    }
+
+    #[cold]
+    fn is_nearly_used(&self) -> bool {
+        let room = self.places.capacity() - self.places.len();
+        self.spare.is_low() || (self.spare.longest > 0 && room.min(self.all.room()) < LOW[0])
+    }
+
+    /// Allocates some more memory.
+    #[cold]
+    pub(crate) fn set_more_aside(&mut self) {
+        let used = self.places.len();
+        self.spare.fill(LOW.map(|it| 2 * it), STEP, used);
+        self.make_room(2 * LOW[0]);
+    }
+
+    /// Makes room for more numbers.
+    fn make_room(&mut self, numbers: usize) {
+        let all = &mut self.all;
+        all.make_room(numbers);
+        let hash = |place: &Slot| mixed(all.get(*place).map_or(0, |it| it.number));
+        self.places.reserve(numbers, hash);
+    }
+
     #[inline]
     fn place(&self, number: Number) -> Option<Slot> {
         let is = |place: &Slot| self.all.get(*place).is_some_and(|it| it.number == number);
@@ -98,7 +211,7 @@ impl FieldsByNumber {
     pub(crate) fn insert(&mut self, number: Number, fields: CarriedFields<'_>) {
         self.remove(number);
         let CarriedFields { header, body, kept } = fields;
-        let mut bytes = self.spare.pop().unwrap_or_default();
+        let mut bytes = self.spare.take(header.len() + body.len() + kept.len());
         for part in [header, body, kept] {
             bytes.extend_from_slice(part);
         }
@@ -112,9 +225,10 @@ impl FieldsByNumber {
 
     /// Gives an order the fields of a request and those that the order keeps.
     fn copy(&mut self, request: Slot, order: Number) {
-        let mut bytes = self.spare.pop().unwrap_or_default();
+        let of = self.all.get(request);
+        let mut bytes = self.spare.take(of.map_or(0, |it| it.bytes.len()));
         let mut header = 0;
-        if let Some(of) = self.all.get(request) {
+        if let Some(of) = of {
             bytes.extend_from_slice(&of.bytes);
             header = of.header;
         }
@@ -142,9 +256,8 @@ impl FieldsByNumber {
             return;
         };
         let (place, _) = found.remove();
-        if let Some(StoredFields { mut bytes, .. }) = self.all.remove(place) {
-            bytes.clear();
-            self.spare.push(bytes);
+        if let Some(StoredFields { bytes, .. }) = self.all.remove(place) {
+            self.spare.give_back(bytes);
         }
     }
 
@@ -250,6 +363,50 @@ mod tests {
         let mut bytes = Vec::new();
         of.put(&mut bytes);
         bytes
+    }
+
+    #[test]
+    fn memory_is_set_aside_and_grows_between_messages() {
+        let mut all = FieldsByNumber::default();
+        assert!(!all.is_low(), "a copy of the state sets nothing aside");
+        all.set_aside(1024);
+        let add = |all: &mut FieldsByNumber, number: Number, len: usize| {
+            let body = &[b'x'; 1024][..len];
+            all.insert(
+                number,
+                CarriedFields {
+                    body,
+                    ..CarriedFields::NONE
+                },
+            );
+            let place = all.place(number).unwrap();
+            all.all.get(place).unwrap().bytes.capacity()
+        };
+        for number in 0..100_000 {
+            let len = if number % 8 == 0 { 1024 } else { 200 };
+            let capacity = add(&mut all, number, len);
+            let wanted = if len > SHORT { 1024 } else { SHORT };
+            assert_eq!(
+                capacity, wanted,
+                "order {number} has a buffer that was set aside"
+            );
+            let mut steps = 0;
+            while all.is_low() {
+                all.set_more_aside();
+                steps += 1;
+            }
+            assert!(steps <= LOW[0] / STEP + 1, "{steps}");
+        }
+        let spare = all.spare.len();
+        let pools = [all.spare.short.capacity(), all.spare.long.capacity()];
+        for number in 0..100_000 {
+            all.remove(number);
+        }
+        let now = [all.spare.short.capacity(), all.spare.long.capacity()];
+        assert_eq!(now, pools, "there is room for the buffers that come back");
+        assert_eq!(all.spare.len(), spare + 100_000);
+        add(&mut all, 7, 1000);
+        assert_eq!(all.spare.len(), spare + 99_999, "buffers are used again");
     }
 
     #[test]

@@ -230,6 +230,9 @@ pub(crate) enum SentBecause {
     Named,
 }
 
+/// Number of gathered fields for which memory is set aside; a field with its group is one.
+const UNITS: usize = 128;
+
 /// The fields gathered from the request that is being handled.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
@@ -251,6 +254,14 @@ struct GatheredUnit {
 }
 
 impl Gathered {
+    /// Allocates the memory for the fields of one request, which have at most `longest` bytes.
+    pub(crate) fn set_aside(&mut self, longest: usize) {
+        self.clear();
+        let parts = [&mut self.header, &mut self.body, &mut self.kept];
+        parts.into_iter().for_each(|it| it.reserve(longest));
+        self.units.reserve(UNITS);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.header.clear();
         self.body.clear();
