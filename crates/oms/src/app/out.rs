@@ -21,6 +21,7 @@ use crate::fix::names::{MissingTags, NamingLine, VenueNameIndex};
 use crate::fix::reports;
 use crate::fix::venue_fields::{ReportReader, VenueFields};
 use crate::state::OmsState;
+use crate::state::apply::fill_time::traded;
 use crate::state::event::{
     BreakEvent, CopyEvent, DayEvent, InquiryEvent, LifecycleEvent, LimitEvent, LineEvent,
     OrderEvent, Outgoing, PoolEvent, QuoteEvent, ReloadEvent, RequestEvent, SentInquiry,
@@ -167,6 +168,18 @@ impl VenueWords<'_> {
 impl Sink for Out<'_> {
     fn happens(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         self.before.note(state, event);
+    }
+
+    #[cold]
+    fn happened_after_totals(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+        for total in state.totals_with(event) {
+            (self.listener)(OmsEvent::FillInTotal {
+                order: traded(event).unwrap_or_default(),
+                account: state.accounts().name(total.account),
+                symbol: state.instruments().name(total.instrument),
+                file: &total.file,
+            });
+        }
     }
 
     fn happened(&mut self, state: &OmsState, event: &OrderEvent<'_>) {

@@ -35,6 +35,9 @@ pub trait Sink {
 
     /// Called after an event was applied.
     fn happened(&mut self, state: &OmsState, event: &OrderEvent<'_>);
+
+    /// Called after the event of a fill, bust or correction when totals of positions were loaded from a file.
+    fn happened_after_totals(&mut self, _state: &OmsState, _event: &OrderEvent<'_>) {}
 }
 
 impl<F: FnMut(&OmsState, &OrderEvent<'_>)> Sink for F {
@@ -287,9 +290,13 @@ impl Core {
         let done = self.state.apply(at, event);
         self.own.add(&self.state, touched);
         debug_assert!(done, "{event:?} does not fit");
-        if may_be_of_fill(event) && (is_dated_back(event, self.state.time) || self.may_turn(event))
-        {
-            self.dated_back = self.state.events;
+        if may_be_of_fill(event) {
+            if is_dated_back(event, self.state.time) || self.may_turn(event) {
+                self.dated_back = self.state.events;
+            }
+            if !self.state.totals.is_empty() {
+                sink.happened_after_totals(&self.state, event);
+            }
         }
         sink.happened(&self.state, event);
         self.lines.note(&self.state, event);

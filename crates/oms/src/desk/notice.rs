@@ -23,6 +23,18 @@ pub enum OmsEvent<'a> {
         /// The order.
         order: u64,
     },
+    /// A fill, bust or correction from before the moment of a loaded total was received after the load. The total
+    /// includes it, and the position now has it twice.
+    FillInTotal {
+        /// The order.
+        order: u64,
+        /// The account of the total.
+        account: &'a [u8],
+        /// The symbol of the total.
+        symbol: &'a [u8],
+        /// Name of the file with the total.
+        file: &'a [u8],
+    },
     /// The fills of an order are more than its OrderQty(38): the position includes them.
     Overfilled {
         /// The order.
@@ -482,6 +494,18 @@ impl fmt::Display for OmsEvent<'_> {
                 } else {
                     ""
                 }
+            ),
+            Self::FillInTotal {
+                order,
+                account,
+                symbol,
+                file,
+            } => write!(
+                f,
+                "order {order}: a fill, bust or correction from before the moment of the total for account {} and symbol {} in {} was received after the load and counts twice: load the totals again",
+                account.escape_ascii(),
+                symbol.escape_ascii(),
+                file.escape_ascii()
             ),
             Self::FieldsRefused { orders } => write!(
                 f,

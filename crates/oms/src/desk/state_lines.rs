@@ -19,6 +19,7 @@ use alloc::string::String;
 
 use self::line::{Hash, Name, Scaled, StateLines};
 use crate::state::OmsState;
+use crate::state::tally::LoadedTotal;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::scope::Scope;
 use crate::values::value::Number;
@@ -143,6 +144,7 @@ impl OmsState {
             late_fills,
             positions_set,
             position_files,
+            totals,
         } = self;
         to.of(format_args!("oms"));
         to.say("time", time);
@@ -160,6 +162,23 @@ impl OmsState {
         to.each(
             "loaded file of positions",
             position_files.iter().map(|it| Hash(*it)),
+        );
+        to.each(
+            "loaded total",
+            totals.values().map(|it| {
+                let LoadedTotal {
+                    account,
+                    instrument,
+                    moment,
+                    file,
+                } = it;
+                let account = account_names.name(*account).escape_ascii();
+                let instrument = instrument_names.name(*instrument).escape_ascii();
+                alloc::format!(
+                    "{account} {instrument} at {moment} of {}",
+                    file.escape_ascii()
+                )
+            }),
         );
         if let Some(pending) = pending_reload {
             let crate::state::reload::PendingReload { by, settings } = pending;

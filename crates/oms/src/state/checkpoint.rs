@@ -125,6 +125,7 @@ impl OmsState {
         self.venue_names.put(to);
         self.positions_set.put(to);
         self.position_files.put(to);
+        self.totals.put(to);
     }
 
     /// Writes the part of a checkpoint before orders and ids.
@@ -243,6 +244,8 @@ impl OmsState {
         state.check_venue_names()?;
         state.positions_set = Wire::take(from)?;
         state.position_files = Wire::take(from)?;
+        state.totals = Wire::take(from)?;
+        state.check_totals()?;
         Some(state)
     }
 }

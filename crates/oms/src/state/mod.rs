@@ -26,6 +26,7 @@ pub(crate) mod tally;
 pub(crate) mod worth;
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
@@ -51,7 +52,7 @@ use crate::state::pools::Pool;
 use crate::state::quotes::Quotes;
 use crate::state::reload::PendingReload;
 use crate::state::spreads::Spreads;
-use crate::state::tally::{Position, Tally};
+use crate::state::tally::{LoadedTotal, Position, Tally};
 use crate::values::ids::{AccountNo, InstrumentNo, Party, PoolNo, SessionNo, Table};
 use crate::values::limits::Span;
 use crate::values::limits::{RiskControl, RiskLimits};
@@ -335,9 +336,11 @@ pub struct OmsState {
     pub(crate) positions_set: u64,
     /// Hashes of the files of position changes that were loaded, the oldest first.
     pub(crate) position_files: Vec<u64>,
+    /// The last loaded total of each position, by [`pair`].
+    pub(crate) totals: BTreeMap<u64, LoadedTotal>,
 }
 
-fn pair(account: AccountNo, instrument: InstrumentNo) -> u64 {
+pub(crate) fn pair(account: AccountNo, instrument: InstrumentNo) -> u64 {
     mixed((account.index() as u64) << 32 | instrument.index() as u64)
 }
 

@@ -1,6 +1,10 @@
 //! Usage that counts against limits: open orders and the quantities that they may still fill, for each scope.
 
-use crate::values::ids::Party;
+use alloc::boxed::Box;
+
+use fixwire_ledger::record;
+
+use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::value::{Amount, Effect, Price, Quantity};
 
 /// Sums over the open orders of a scope, and over today's trades of a scope.
@@ -241,6 +245,20 @@ pub(crate) struct Trade {
     pub quantity: Quantity,
     pub price: Price,
 }
+
+/// The last total that an operator loaded for the position of an account in an instrument. It has all fills that were
+/// made up to `moment`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LoadedTotal {
+    pub account: AccountNo,
+    pub instrument: InstrumentNo,
+    /// In nanoseconds since 1970.
+    pub moment: i64,
+    /// Name of the file.
+    pub file: Box<[u8]>,
+}
+
+record! { LoadedTotal { account, instrument, moment, file } }
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,8 @@ use crate::state::orders::{Order, Pended, Placement, Request, Retry};
 use crate::state::quotes::QuoteSide;
 use crate::state::reload::PendingReload;
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg};
-use crate::state::{ArmRequest, Expiry, Instrument, Session, Stop};
+use crate::state::tally::LoadedTotal;
+use crate::state::{ArmRequest, Expiry, Instrument, Session, Stop, pair};
 use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::limits::RiskControl;
@@ -413,6 +414,17 @@ fn add_limits(state: &mut OmsState) {
     state.used_day = Some(20_261_127);
     state.positions_set = 17;
     state.position_files = std::vec![98, 99];
+    state.totals = [(AccountNo::new(0), InstrumentNo::new(0))]
+        .map(|(account, instrument)| {
+            let total = LoadedTotal {
+                account,
+                instrument,
+                moment: 17,
+                file: b"p.csv"[..].into(),
+            };
+            (pair(account, instrument), total)
+        })
+        .into();
     state.firm.flow = Some(std::boxed::Box::new(Flow::default()));
     if let Some(flow) = &mut state.firm.flow {
         let passed = crate::state::flow::Passed {

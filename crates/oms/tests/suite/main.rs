@@ -36,6 +36,7 @@ mod securities;
 mod spreads;
 mod texts;
 mod ticks;
+mod totals;
 mod trial;
 mod twin;
 mod undo;

@@ -5,14 +5,15 @@ use alloc::vec::Vec;
 
 use fixwire_ledger::NestedEvents;
 
-use crate::state::OmsState;
+use crate::state::apply::fill_time::{FillTime, fill_time, traded};
 use crate::state::copies::{Awaited, CopiedOrder, CopyBreak, FillTerms};
 use crate::state::event::{CopyEvent, OrderEvent, RejectedEvent, SetupEvent};
 use crate::state::orders::carried::Fields;
 use crate::state::orders::rejected::RejectedOrder;
 use crate::state::orders::transition::Transition;
 use crate::state::orders::{Place, Placement};
-use crate::state::tally::Tally;
+use crate::state::tally::{LoadedTotal, Tally};
+use crate::state::{OmsState, pair};
 use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::{InstrumentNo, Party};
 use crate::values::units::MOST;
@@ -234,6 +235,46 @@ impl OmsState {
         self.position_files.extend(deltas);
         self.positions_are_set();
         done
+    }
+
+    /// Keeps up to which moment the totals of a file have all fills.
+    pub(super) fn totals_are_loaded(
+        &mut self,
+        file: &[u8],
+        moment: i64,
+        changes: NestedEvents<'_>,
+    ) {
+        for change in changes.each() {
+            if let Some(OrderEvent::Setup(SetupEvent::PositionSet {
+                account,
+                instrument,
+                ..
+            })) = change.and_then(OrderEvent::of)
+            {
+                let total = LoadedTotal {
+                    account,
+                    instrument,
+                    moment,
+                    file: file.into(),
+                };
+                self.totals.insert(pair(account, instrument), total);
+            }
+        }
+    }
+
+    /// Each loaded total that has the fill of an event already: the fill was made before the moment of the total.
+    pub(crate) fn totals_with(&self, event: &OrderEvent<'_>) -> impl Iterator<Item = &LoadedTotal> {
+        let made = match fill_time(event, self.time) {
+            Some(FillTime::At(made)) => Some(made),
+            Some(FillTime::Unknown) | None => None,
+        };
+        let order = traded(event).and_then(|order| self.orders.get(order));
+        let (account, instrument) = order.map(|it| (it.account, it.instrument)).unzip();
+        let legs = instrument.and_then(|it| self.legs(it));
+        let legs = legs.into_iter().flatten().map(|leg| leg.instrument);
+        let places = instrument.into_iter().chain(legs);
+        let totals = places.filter_map(move |it| self.totals.get(&pair(account?, it)));
+        totals.filter(move |total| made.is_some_and(|made| made <= total.moment))
     }
 
     /// Handles that an operator set positions with the current event.

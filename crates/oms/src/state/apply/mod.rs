@@ -117,8 +117,18 @@ impl OmsState {
                 self.positions_are_set()
             }
             SetupEvent::PositionsLoaded {
-                deltas, changes, ..
-            } => self.load_positions(deltas, changes),
+                file,
+                deltas,
+                as_of,
+                changes,
+                ..
+            } => {
+                self.load_positions(deltas, changes)?;
+                if deltas.is_none() {
+                    self.totals_are_loaded(file, as_of.unwrap_or(self.time), changes);
+                }
+                Some(())
+            }
             SetupEvent::Client { session, is } => {
                 self.sessions.get_mut(session)?.client = is;
                 Some(())

@@ -7,7 +7,7 @@ use crate::state::orders::Place;
 use crate::state::orders::strays::{Stray, StrayUndo};
 use crate::state::orders::venue_names::{LineNames, is_name};
 use crate::state::tally::Tally;
-use crate::state::{Holding, OmsState};
+use crate::state::{Holding, OmsState, pair};
 use crate::values::ids::SessionNo;
 use crate::values::units::MOST_DECIMALS;
 use crate::values::value::{MOST_QUANTITY_DECIMALS, Number};
@@ -33,6 +33,17 @@ impl OmsState {
         self.instruments.get(instrument)?;
         let is_new = self.holding(account, instrument).is_none();
         is_new.then(|| *self.holding_mut(account, instrument) = holding)
+    }
+
+    /// Checks that each loaded total is of a known account and instrument.
+    pub(super) fn check_totals(&self) -> Option<()> {
+        let mut totals = self.totals.iter();
+        let fits = totals.all(|(key, total)| {
+            *key == pair(total.account, total.instrument)
+                && self.accounts.get(total.account).is_some()
+                && self.instruments.get(total.instrument).is_some()
+        });
+        fits.then_some(())
     }
 
     /// Checks that no account is its own parent, directly or through others.
