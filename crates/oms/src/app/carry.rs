@@ -318,8 +318,8 @@ impl Oms {
         message: &Message<'_>,
     ) -> Option<usize> {
         let group = self.group_of(index, route, message)?;
-        let table = self.direct.get(index, group, message.msg_type())?;
-        if !table.gather(message, &mut self.gathered) {
+        let gathered = &mut self.gathered;
+        if !self.direct.gather(index, group, message, gathered) {
             return None;
         }
         #[cfg(debug_assertions)]

@@ -16,6 +16,7 @@ use fixwire_protocol::{Dictionary, Message, Tag};
 
 use super::carried::{Gathered, allows};
 use super::field_table::LOW;
+use super::shapes::{RequestShape, RequestShapes, ShapeOf};
 use crate::values::ids::{SessionNo, Table};
 
 /// Number of fields that a table can list. The place of a field is one byte; the first place is for all fields that
@@ -103,29 +104,56 @@ pub(crate) type DirectRequests = [Option<DirectFields>; 4];
 pub(crate) struct DirectTables {
     /// By client and line group.
     pub of: Table<SessionNo, Vec<Arc<DirectRequests>>>,
+    /// The shapes of the last requests.
+    pub shapes: RequestShapes,
     /// The fields of the request that is being handled, while the closer look gathers them again.
     #[cfg(debug_assertions)]
     pub gathered: Gathered,
 }
 
 impl DirectTables {
-    /// The table for a message of a client to a line group.
+    /// Gathers the fields of a request of a client to a line group that the venue gets. Returns false if the request
+    /// needs a closer look; what is gathered then has no meaning.
     #[inline]
-    pub(crate) fn get(
-        &self,
+    pub(crate) fn gather(
+        &mut self,
         client: SessionNo,
         group: usize,
-        msg_type: &[u8],
-    ) -> Option<&DirectFields> {
-        let of = self.of.get(client)?.get(group)?;
-        let place = match msg_type {
+        message: &Message<'_>,
+        to: &mut Gathered,
+    ) -> bool {
+        let request = match message.msg_type() {
             b"D" => 0,
             b"G" => 1,
             b"F" => 2,
             b"S" => 3,
-            _ => return None,
+            _ => return false,
         };
-        of[place].as_ref()
+        let of = self.of.get(client).and_then(|of| of.get(group));
+        let Some(table) = of.and_then(|of| of[request].as_ref()) else {
+            return false;
+        };
+        let of = ShapeOf {
+            client,
+            group,
+            request,
+        };
+        self.shapes.gather(of, table, message, to)
+    }
+
+    /// Whether the shape of a request of a client to a line group is remembered.
+    #[cfg(test)]
+    pub(crate) fn knows(&self, client: SessionNo, group: usize, message: &Message<'_>) -> bool {
+        let requests: [&[u8]; 4] = [b"D", b"G", b"F", b"S"];
+        let request = requests.iter().position(|it| *it == message.msg_type());
+        request.is_some_and(|request| {
+            let of = ShapeOf {
+                client,
+                group,
+                request,
+            };
+            self.shapes.find(of, message.fields()).is_some()
+        })
     }
 }
 
@@ -182,7 +210,7 @@ impl DirectFields {
     }
 
     #[inline]
-    fn takes(&self, tag: Tag, rule: DirectValue, value: &[u8]) -> bool {
+    pub(super) fn takes(&self, tag: Tag, rule: DirectValue, value: &[u8]) -> bool {
         match (rule, value) {
             (DirectValue::AsSent, _) => true,
             (DirectValue::Text, _) => !value.is_empty(),
@@ -199,12 +227,25 @@ impl DirectFields {
         defs.all(|def| def.is_some_and(|def| allows(def, value)))
     }
 
+    /// Whether the gathered fields are not too long.
+    #[inline]
+    pub(super) fn has_room(&self, gathered: &Gathered) -> bool {
+        gathered.fields().len() <= self.limit
+    }
+
     /// Gathers the fields of a request that the venue gets. Returns false if the request needs a closer look; what is
     /// gathered then has no meaning.
     ///
-    /// Neighbouring fields are copied together.
-    pub(crate) fn gather(&self, message: &Message<'_>, to: &mut Gathered) -> bool {
+    /// Neighbouring fields are copied together. `shape` gets the checks and copies that another request with the same
+    /// tags needs.
+    pub(super) fn gather(
+        &self,
+        message: &Message<'_>,
+        to: &mut Gathered,
+        shape: &mut RequestShape,
+    ) -> bool {
         to.clear();
+        shape.clear();
         let fields = message.fields();
         let mut seen = [0_u64; WORDS];
         let (mut at, mut from, mut first) = (0, 0, None);
@@ -215,36 +256,31 @@ impl DirectFields {
                 return false;
             }
             *word |= bit;
-            match &self.uses[usize::from(place)] {
-                DirectUse::Ours => {
-                    if from < at {
-                        to.add_body(message.raw(from..at));
+            let of = &self.uses[usize::from(place)];
+            match of {
+                DirectUse::Ours | DirectUse::Closer => {}
+                DirectUse::Body(rule) | DirectUse::Header(rule) | DirectUse::Group(rule, _) => {
+                    if !self.takes(field.tag, *rule, message.value(*field)) {
+                        return false;
                     }
+                    shape.checked(at, *rule);
+                }
+            }
+            match of {
+                DirectUse::Ours => {
+                    shape.gather(message, from..at, false, to);
                     at += 1;
                     from = at;
                     continue;
                 }
-                DirectUse::Body(rule) => {
-                    if !self.takes(field.tag, *rule, message.value(*field)) {
-                        return false;
-                    }
-                    at += 1;
-                }
-                DirectUse::Group(rule, members) => {
-                    if !self.takes(field.tag, *rule, message.value(*field)) {
-                        return false;
-                    }
-                    match self.group_len(message, at, members) {
-                        Some(len) => at += len,
-                        None => return false,
-                    }
-                }
-                DirectUse::Header(rule) => {
-                    if !self.takes(field.tag, *rule, message.value(*field)) {
-                        return false;
-                    }
-                    to.add_body(message.raw(from..at));
-                    to.add_header(message.raw(at..at + 1));
+                DirectUse::Body(_) => at += 1,
+                DirectUse::Group(_, members) => match self.group_len(message, at, members, shape) {
+                    Some(len) => at += len,
+                    None => return false,
+                },
+                DirectUse::Header(_) => {
+                    shape.gather(message, from..at, false, to);
+                    shape.gather(message, at..at + 1, true, to);
                     at += 1;
                     from = at;
                 }
@@ -252,11 +288,10 @@ impl DirectFields {
             }
             first = first.or(Some(field.tag));
         }
-        if from < at {
-            to.add_body(message.raw(from..at));
-        }
+        shape.gather(message, from..at, false, to);
         to.begins_with(first);
-        to.fields().len() <= self.limit
+        shape.begins_with(first);
+        self.has_room(to)
     }
 
     /// Number of fields of a group, including the NumInGroup field at place `at`; `None` if the group needs a closer
@@ -266,6 +301,7 @@ impl DirectFields {
         message: &Message<'_>,
         at: usize,
         members: &[DirectMember],
+        shape: &mut RequestShape,
     ) -> Option<usize> {
         let fields = &message.fields()[at..];
         let delimiter = members.first()?.tag;
@@ -281,11 +317,13 @@ impl DirectFields {
                 if !self.takes(field.tag, rule, message.value(*field)) {
                     return None;
                 }
+                shape.checked(at + len, rule);
                 after = &after[place + 1..];
                 len += 1;
             }
             entries += 1;
         }
+        shape.counted(at, entries);
         (uint(message.value(fields[0])) == Ok(entries)).then_some(len)
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod conversion;
 pub(crate) mod direct;
 pub mod field_table;
 pub mod report_tags;
+mod shapes;
 pub mod tmp_fields;
 
 use alloc::format;

@@ -159,6 +159,27 @@ fn request(random: &mut Random) -> Vec<u8> {
     request.replace('|', "\x01").into_bytes()
 }
 
+/// The same request with another value of one field that the venue may get.
+fn with_other_value(random: &mut Random, request: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(request).into_owned();
+    let mut fields: Vec<String> = text.split_terminator('\x01').map(str::to_string).collect();
+    let is_extra = |field: &str| {
+        let tag = |text: &str| text.split('=').next().map(str::to_string);
+        let mut extra = FIELDS.iter().flat_map(|it| it.split('|'));
+        extra.any(|it| tag(it) == tag(field)) && !field.starts_with("44=")
+    };
+    let extra: Vec<usize> = (0..fields.len())
+        .filter(|at| is_extra(&fields[*at]))
+        .collect();
+    if !extra.is_empty() {
+        let field = &mut fields[extra[random.place(extra.len())]];
+        let values = ["", "x", "0", "1", "2", "A", "N", "36", "another text"];
+        let tag = field.split('=').next().unwrap().to_string();
+        *field = format!("{tag}={}", values[random.place(values.len())]);
+    }
+    (fields.join("\x01") + "\x01").into_bytes()
+}
+
 #[test]
 fn each_request_is_handled_as_after_a_closer_look() {
     let mut random = Random::new(1);
@@ -166,6 +187,8 @@ fn each_request_is_handled_as_after_a_closer_look() {
     // Requests that needed no closer look, by the number of bytes of their fields, and those that the closer look takes
     // as well.
     let (mut direct, mut with_fields, mut closer, mut taken) = (0, 0, 0, 0);
+    // Requests with the tags of an earlier one: those that pass, and those whose values need a closer look.
+    let mut known = [0, 0];
     let kinds = [
         [Version::Fix44; 3],
         [Version::Fix42; 3],
@@ -177,13 +200,20 @@ fn each_request_is_handled_as_after_a_closer_look() {
         let keys = [(); 3].map(|()| CONTRACTS[random.place(CONTRACTS.len())]);
         let mut oms = oms(versions, keys);
         let client = oms.indices[0].unwrap();
+        let mut before = Vec::new();
         for _ in 0..200 {
-            let bytes = request(&mut random);
+            let bytes = match random.below(2) {
+                0 if !before.is_empty() => with_other_value(&mut random, &before),
+                _ => request(&mut random),
+            };
             let message = decoder.decode_whole(&bytes);
+            let is_known = oms.direct.knows(client, 0, &message);
             let found = oms.gather_directly(client, None, &message);
             let gathered = core::mem::take(&mut oms.gathered);
             let lost = oms.look_closer(client, None, &message, 0);
             let text = String::from_utf8_lossy(&bytes).replace('\x01', "|");
+            known[usize::from(found.is_none())] += u32::from(is_known);
+            before.clone_from(&bytes);
             if found.is_none() {
                 closer += 1;
                 taken += u32::from(lost.is_none());
@@ -202,6 +232,7 @@ fn each_request_is_handled_as_after_a_closer_look() {
         "{direct} {with_fields}"
     );
     assert!(closer > 5_000 && taken > 500, "{closer} {taken}");
+    assert!(known[0] > 1_000 && known[1] > 300, "{known:?}");
 }
 
 /// The fields of a client that an order of the bench has, and of groups with several entries: all without a closer look.
