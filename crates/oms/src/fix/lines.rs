@@ -445,7 +445,7 @@ impl HashedExecs {
     }
 
     #[inline]
-    fn has(self, kind: ReportKind) -> bool {
+    pub(crate) fn has(self, kind: ReportKind) -> bool {
         self == Self::All
             || match kind {
                 ReportKind::New

@@ -15,6 +15,7 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::spreads::FillOfLeg;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
+use crate::fix::lines::HashedExecs;
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::spreads::SpreadLeg;
@@ -241,8 +242,7 @@ impl Core {
             }
             _ => return None,
         };
-        let exec = exec_of(frame.bytes());
-        let heard = self.tmp_reports(at, line, &execution, exec, sink);
+        let heard = self.tmp_reports(at, line, &execution, frame, sink);
         Some(TmpOutcome {
             is_known: self.tmp_knows(heard, execution.id, execution.side),
             heard,
@@ -266,7 +266,7 @@ impl Core {
         at: i64,
         line: SessionNo,
         said: &Execution,
-        exec: u64,
+        frame: &TmpFrame<'_>,
         sink: &mut impl Sink,
     ) -> ReportOutcome {
         let of_spread = self.short_of_spread(said);
@@ -292,6 +292,7 @@ impl Core {
         let total = said.total(order).and_then(quantity);
         let has_price = order.is_some_and(|order| self.tmp_says_price(said, order, scale));
         let kinds = said.kinds(order);
+        let hashed = HashedExecs::of_lines(state);
         let is_last = |at: usize| kinds[at + 1..].iter().all(Option::is_none);
         let (account, mut room) = (self.tmp_account(said.account), Sentence::new());
         let report = VenueReport {
@@ -304,7 +305,10 @@ impl Core {
             text_id: &said.id.0,
             kind: ReportKind::Other,
             venue_id: &said.id.0,
-            exec,
+            exec: match kinds.iter().flatten().any(|kind| hashed.has(*kind)) {
+                true => exec_of(frame.bytes()),
+                false => 0,
+            },
             last_quantity: quantity(said.last_quantity.into()),
             last_price: price(said.last_price),
             filled: said.filled.and_then(|filled| quantity(filled.into())),
