@@ -27,12 +27,24 @@ pub(crate) fn user_define(mut number: Number) -> [u8; 8] {
     text
 }
 
+/// By byte, the value of the digit; [`NO_DIGIT`] for a byte that is no digit.
+const VALUES: [u8; 256] = {
+    let mut values = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < DIGITS.len() {
+        values[DIGITS[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
+const NO_DIGIT: u8 = u8::MAX;
+
 /// The order number of the OMS in a user_define of TMP; `None` when the text is no number.
 #[must_use]
 pub fn tmp_order_number(text: [u8; 8]) -> Option<Number> {
     text.iter().try_fold(0, |number: Number, byte| {
-        let digit = DIGITS.iter().position(|digit| digit == byte)?;
-        Some(number * DIGITS.len() as u64 + digit as u64)
+        let digit = VALUES[usize::from(*byte)];
+        (digit != NO_DIGIT).then(|| number * DIGITS.len() as u64 + u64::from(digit))
     })
 }
 
