@@ -27,6 +27,29 @@ impl<'a> TmpFrame<'a> {
     /// The first field that is wrong.
     #[inline]
     pub fn read(bytes: &'a [u8]) -> Result<Self, FrameError> {
+        let frame = Self::read_again(bytes)?;
+        let at = bytes.len() - 1;
+        let (found, counted) = (bytes[at], checksum(&bytes[..at]));
+        if found != counted {
+            return Err(FrameError {
+                message: frame.info.name,
+                field: "checksum",
+                at,
+                found: u64::from(found),
+                expected: TmpExpectedValue::Exactly(u64::from(counted)),
+            });
+        }
+        Ok(frame)
+    }
+
+    /// As [`read`](Self::read), for a frame that was read before, such as that of
+    /// [`LinkAction::Deliver`](crate::LinkAction::Deliver): the checksum is not checked again.
+    ///
+    /// # Errors
+    ///
+    /// The first field that is wrong.
+    #[inline]
+    pub fn read_again(bytes: &'a [u8]) -> Result<Self, FrameError> {
         let wrong = |message, field, at, found, expected| FrameError {
             message,
             field,
@@ -56,17 +79,6 @@ impl<'a> TmpFrame<'a> {
                 false => TmpExpectedValue::Exactly(right),
             };
             return Err(wrong(info.name, "msg_length", 0, stated as u64, right));
-        }
-        let (found, counted) = (bytes[len - 1], checksum(&bytes[..len - 1]));
-        if found != counted {
-            let right = TmpExpectedValue::Exactly(u64::from(counted));
-            return Err(wrong(
-                info.name,
-                "checksum",
-                len - 1,
-                u64::from(found),
-                right,
-            ));
         }
         Ok(Self { bytes, info })
     }
@@ -202,8 +214,10 @@ mod tests {
         let mut bad = good;
         bad[18] = 7;
         assert_eq!(text(&bad), "L20: checksum at byte 18 is 7, expected 36");
+        assert_eq!(TmpFrame::read_again(&bad).unwrap().name(), "L20");
         bad[1] = 17;
         assert_eq!(text(&bad), "L20: msg_length at byte 0 is 17, expected 16");
+        assert!(TmpFrame::read_again(&bad).is_err());
         bad[12] = 9;
         let unknown = "frame: message_type at byte 12 is 9, expected one of the types of TMP";
         assert_eq!(text(&bad), unknown);
