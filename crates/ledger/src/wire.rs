@@ -79,16 +79,26 @@ impl<'v> Pen<'v> {
         self.to.extend_from_slice(&self.bytes[..self.len]);
         self.len = 0;
     }
+
+    /// Appends the bytes that the pen holds, and bytes for which it has no room.
+    #[cold]
+    fn append(&mut self, bytes: &[u8]) {
+        self.flush();
+        self.to.extend_from_slice(bytes);
+    }
 }
 
 impl Put for Pen<'_> {
     #[inline(always)]
     fn some<const N: usize>(&mut self, bytes: [u8; N]) {
-        if self.len + N > INK {
-            self.flush();
+        let rest = self.bytes.get_mut(self.len..);
+        match rest.and_then(<[u8]>::first_chunk_mut) {
+            Some(place) => {
+                *place = bytes;
+                self.len += N;
+            }
+            None => self.append(&bytes),
         }
-        self.bytes[self.len..self.len + N].copy_from_slice(&bytes);
-        self.len += N;
     }
 
     #[inline(always)]
@@ -99,10 +109,7 @@ impl Put for Pen<'_> {
                 place.copy_from_slice(bytes);
                 self.len = end;
             }
-            None => {
-                self.flush();
-                self.to.extend_from_slice(bytes);
-            }
+            None => self.append(bytes),
         }
     }
 }
