@@ -283,52 +283,6 @@ impl DrivenOms {
     }
 }
 
-/// Client and venue of [`DrivenOms`] over FIX without an OMS: they write their messages, and nobody reads these.
-pub struct OmsRig {
-    client: Writer,
-    venue: Writer,
-    flow: OrderFlow,
-    requests: u64,
-    bytes: Vec<u8>,
-}
-
-impl OmsRig {
-    /// Client and venue that have written nothing yet.
-    #[must_use]
-    pub fn new(flow: OrderFlow) -> Self {
-        let folder = Path::new("");
-        Self {
-            client: client_writer(folder, flow),
-            venue: venue_writer(folder),
-            flow,
-            requests: 0,
-            bytes: Vec::with_capacity(4096),
-        }
-    }
-
-    /// Number of requests so far.
-    #[must_use]
-    pub fn requests(&self) -> u64 {
-        self.requests
-    }
-
-    /// The client writes a request, and the venue the report that accepts it.
-    ///
-    /// # Errors
-    ///
-    /// A message does not fit into its buffer; a test rules this out.
-    pub fn request(&mut self, request: LoadRequest) -> Result<(), Error> {
-        let number = self.requests;
-        self.requests += 1;
-        self.bytes.clear();
-        let asked = (request, self.flow);
-        write_request(&mut self.client, asked, number, WALL, &mut self.bytes)?;
-        let report = report(&mut self.venue, (request, (0, 0)), number, WALL)?;
-        std::hint::black_box((&self.bytes, report));
-        Ok(())
-    }
-}
-
 /// The venue of a FIX line accepts request number `request`. The OMS counts orders and requests from 1. `filled` has
 /// the order that was filled last and its filled quantity.
 pub(crate) fn report(

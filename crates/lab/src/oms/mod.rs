@@ -3,6 +3,7 @@
 pub mod aging;
 pub mod driven;
 pub mod line_protocol;
+pub mod oms_rig;
 pub(crate) mod parts;
 pub mod rig;
 mod tmp_venue;

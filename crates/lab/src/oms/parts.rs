@@ -32,7 +32,7 @@ const SESSION_ID: u16 = 50;
 const PASSWORD: TmpPassword = TmpPassword::new(1234);
 
 /// Settings of the broker's end of the TMP link. No heartbeats, as on the FIX sessions.
-fn link_of_broker() -> ClientLinkSettings {
+pub(crate) fn link_of_broker() -> ClientLinkSettings {
     let mut settings =
         ClientLinkSettings::new(FCM_ID, SESSION_ID, PASSWORD, SystemType::FUTURES_DAY);
     settings.marks.order_source = b'D';

@@ -15,9 +15,9 @@ use fixwire_stamps::scenario::{EXECUTION_REPORT, Echo, fill_report};
 use crate::bench::gateway;
 use crate::error::Error;
 use crate::oms::driven::{
-    ChangeTarget, DrivenOms, DrivenOmsConfig, ExtraFields, LineProtocol, LoadRequest, OmsRig,
-    OrderFlow,
+    ChangeTarget, DrivenOms, DrivenOmsConfig, ExtraFields, LineProtocol, LoadRequest, OrderFlow,
 };
+use crate::oms::oms_rig::OmsRig;
 use crate::sockets::fix_client::{Writer, unwritten};
 use crate::sockets::numbered::Numbered;
 use crate::sockets::pair::PairConfig;
@@ -53,6 +53,11 @@ pub enum Work {
     OmsCarrying,
     /// The part of [`Oms`](Self::Oms) that is not the OMS: client and venue write their messages.
     OmsRig,
+    /// The same part of [`OmsTmp`](Self::OmsTmp): the client writes its messages, and the venue's end of the link reads
+    /// orders and writes reports.
+    OmsTmpRig,
+    /// The same part of [`OmsCarrying`](Self::OmsCarrying).
+    OmsCarryingRig,
 }
 
 /// Number of other sessions of [`Work::AmongIdle`].
@@ -75,7 +80,7 @@ const RULES: u32 = 10;
 
 impl Work {
     /// All kinds of work.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Order,
         Self::AmongIdle,
         Self::Batch,
@@ -89,6 +94,8 @@ impl Work {
         Self::OmsToVenue,
         Self::OmsCarrying,
         Self::OmsRig,
+        Self::OmsTmpRig,
+        Self::OmsCarryingRig,
     ];
 
     /// Name of the work in files and on command lines.
@@ -108,6 +115,8 @@ impl Work {
             Self::OmsToVenue => "oms-to-venue",
             Self::OmsCarrying => "oms-carrying",
             Self::OmsRig => "oms-rig",
+            Self::OmsTmpRig => "oms-tmp-rig",
+            Self::OmsCarryingRig => "oms-carrying-rig",
         }
     }
 
@@ -122,7 +131,12 @@ impl Work {
     pub fn messages(self) -> usize {
         match self {
             Self::Batch | Self::Resend => BATCH,
-            Self::Oms | Self::OmsTmp | Self::OmsCarrying | Self::OmsRig => 2,
+            Self::Oms
+            | Self::OmsTmp
+            | Self::OmsCarrying
+            | Self::OmsRig
+            | Self::OmsTmpRig
+            | Self::OmsCarryingRig => 2,
             Self::Order
             | Self::AmongIdle
             | Self::Handle
@@ -178,14 +192,9 @@ impl Work {
             Self::OmsCarrying => {
                 orders_and_cancels(flow(LineProtocol::Fix, ExtraFields::Same), journal)?
             }
-            Self::OmsRig => {
-                let mut rig = OmsRig::new(OrderFlow::default());
-                Box::new(move || {
-                    let order = rig.requests();
-                    rig.request(LoadRequest::New)?;
-                    rig.request(LoadRequest::Cancel(ChangeTarget::of(order)))
-                })
-            }
+            Self::OmsRig => rig(flow(LineProtocol::Fix, ExtraFields::None))?,
+            Self::OmsTmpRig => rig(flow(LineProtocol::Tmp, ExtraFields::None))?,
+            Self::OmsCarryingRig => rig(flow(LineProtocol::Fix, ExtraFields::Same))?,
             Self::OmsToVenue => {
                 let mut driven = driven_oms(OrderFlow::default(), journal)?;
                 Box::new(move || driven.request_unanswered(LoadRequest::New))
@@ -215,6 +224,16 @@ fn orders_and_cancels(flow: OrderFlow, journal: Option<&Path>) -> Result<Call, E
         let order = driven.requests;
         driven.request(LoadRequest::New)?;
         driven.request(LoadRequest::Cancel(ChangeTarget::of(order)))
+    }))
+}
+
+/// Client and venue of an order and its cancel, without the OMS.
+fn rig(flow: OrderFlow) -> Result<Call, Error> {
+    let mut rig = OmsRig::new(flow)?;
+    Ok(Box::new(move || {
+        let order = rig.requests();
+        rig.request(LoadRequest::New)?;
+        rig.request(LoadRequest::Cancel(ChangeTarget::of(order)))
     }))
 }
 
