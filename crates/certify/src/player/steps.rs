@@ -17,23 +17,30 @@ fn failed(line: usize, expected: &str, received: &str) -> Trouble {
     Trouble::Failed(line, vec![expected.to_owned(), received.to_owned()])
 }
 
-fn not_sent(line: usize, failure: &SendFailure) -> Trouble {
-    match failure {
-        SendFailure::Message(why) => failed(line, "the message cannot be made", why),
-        SendFailure::Connection(why) => failed(line, "expected an open connection", why),
-    }
-}
-
 impl CasePlayer {
+    /// A connection cannot be made or used. When the run was stopped, this is not the venue's fault.
+    fn not_connected(&self, line: usize, expected: &str, why: &str) -> Trouble {
+        match self.is_stopped() {
+            true => stopped(),
+            false => failed(line, expected, why),
+        }
+    }
+
+    fn not_sent(&self, line: usize, failure: &SendFailure) -> Trouble {
+        match failure {
+            SendFailure::Message(why) => failed(line, "the message cannot be made", why),
+            SendFailure::Connection(why) => {
+                self.not_connected(line, "expected an open connection", why)
+            }
+        }
+    }
+
     pub(super) fn step(&mut self, step: &PlanStep, scope: &mut CaseScope) -> Step {
         let line = step.line;
         match &step.action {
             StepAction::Connect => {
                 let connected = self.session.connect();
-                connected.map_err(|why| match self.is_stopped() {
-                    true => stopped(),
-                    false => failed(line, "expected a connection", &why),
-                })
+                connected.map_err(|why| self.not_connected(line, "expected a connection", &why))
             }
             StepAction::LoggedOn => self.log_on().map_err(|trouble| match trouble {
                 Trouble::NotPlayed(why) if !self.is_stopped() => {
@@ -73,7 +80,7 @@ impl CasePlayer {
             }
             StepAction::Raw(bytes) => {
                 let sent = self.session.send_bytes(bytes);
-                sent.map_err(|error| not_sent(line, &error))
+                sent.map_err(|error| self.not_sent(line, &error))
             }
             StepAction::Skip(count) => {
                 self.session.skip(*count);
@@ -157,7 +164,7 @@ impl CasePlayer {
         sent: Result<TextFields, SendFailure>,
         scope: &mut CaseScope,
     ) -> Step {
-        let sent = sent.map_err(|error| not_sent(step.line, &error))?;
+        let sent = sent.map_err(|error| self.not_sent(step.line, &error))?;
         scope.keep(step.number, sent);
         Ok(())
     }

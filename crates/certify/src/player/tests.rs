@@ -139,6 +139,24 @@ fn a_venue_that_never_pauses_ends_no_step_late_and_delays_no_stop() {
 }
 
 #[test]
+fn a_stop_during_a_send_is_no_failure_of_the_venue() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let text = "x".repeat(16 << 20);
+    let steps = format!("connect\nlogon\nsend 35=j|58={text}|372=D|380=0\nexpect 35=8|150=0");
+    // The venue reads only the Logon, so the message is never sent whole.
+    let verdict = play(&steps, None, &stop, |stream| {
+        thread::sleep(Duration::from_millis(500));
+        stop.store(true, Ordering::Relaxed);
+        thread::sleep(Duration::from_millis(500));
+        drop(stream);
+    });
+    let CaseVerdict::NotPlayed { why } = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(why, "stopped by a signal");
+}
+
+#[test]
 fn a_secret_that_a_plan_sends_in_another_field_is_masked_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
