@@ -353,9 +353,9 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "/proc/sys/kernel/sched_rt_runtime_us, /proc/PID/task/TID/stat",
         good: "-1 with FIFO only",
-        remedy: "With FIFO threads that spin on isolated cores set it to -1: at 950000 the kernel stops them for up to \
+        remedy: "With FIFO threads that spin on isolated cores set this value to -1: at 950000 the kernel stops them for up to \
                  50 ms each second. Without such threads keep 950000.",
-        cost: "At -1 a real-time thread that spins on another core never yields it; the machine may hang.",
+        cost: "At -1 a real-time thread that spins on another core never yields the core; the machine may hang.",
         script: &[
             "# FIFO threads, all on isolated cores: sysctl -w kernel.sched_rt_runtime_us=-1",
             "# Otherwise: sysctl -w kernel.sched_rt_runtime_us=950000",

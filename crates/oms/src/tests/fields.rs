@@ -151,7 +151,7 @@ fn page() -> String {
          Clients and drop copies get the passed-on fields as the venue sent them, after the fields of the OMS, if the receiver's\n\
          dictionary has field and value: single fields, and whole groups, together at most 1 KiB. A receiver of another FIX version gets\n\
          the others [converted](oms.md#reports-in-another-fix-version). Reports that are sent again have the same fields. When a fill\n\
-         also acknowledges its order, only the report of the fill has them. [Settings](oms.md#fields-of-reports) name further fields\n\
+         also acknowledges its order, only the report of the fill has these fields. [Settings](oms.md#fields-of-reports) name further fields\n\
          that receivers get, and fields that a receiver does not get.\n\n\
          The OMS counts by tag each field that is in no table, each group with a wrong count, and each field that it cannot pass\n\
          on to a receiver: `fixwire oms status` shows the counts since the start. The journal keeps the venue's message.\n\n",
