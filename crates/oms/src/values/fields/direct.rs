@@ -111,6 +111,18 @@ pub(crate) struct DirectTables {
     pub gathered: Gathered,
 }
 
+/// Place of the table of a request in [`DirectRequests`].
+#[inline]
+fn request_place(request: &Message<'_>) -> Option<usize> {
+    match request.msg_type() {
+        b"D" => Some(0),
+        b"G" => Some(1),
+        b"F" => Some(2),
+        b"S" => Some(3),
+        _ => None,
+    }
+}
+
 impl DirectTables {
     /// Gathers the fields of a request of a client to a line group that the venue gets. Returns false if the request
     /// needs a closer look; what is gathered then has no meaning.
@@ -122,12 +134,8 @@ impl DirectTables {
         message: &Message<'_>,
         to: &mut Gathered,
     ) -> bool {
-        let request = match message.msg_type() {
-            b"D" => 0,
-            b"G" => 1,
-            b"F" => 2,
-            b"S" => 3,
-            _ => return false,
+        let Some(request) = request_place(message) else {
+            return false;
         };
         let of = self.of.get(client).and_then(|of| of.get(group));
         let Some(table) = of.and_then(|of| of[request].as_ref()) else {
@@ -144,9 +152,7 @@ impl DirectTables {
     /// Whether the shape of a request of a client to a line group is remembered.
     #[cfg(test)]
     pub(crate) fn knows(&self, client: SessionNo, group: usize, message: &Message<'_>) -> bool {
-        let requests: [&[u8]; 4] = [b"D", b"G", b"F", b"S"];
-        let request = requests.iter().position(|it| *it == message.msg_type());
-        request.is_some_and(|request| {
+        request_place(message).is_some_and(|request| {
             let of = ShapeOf {
                 client,
                 group,
